@@ -1,0 +1,1 @@
+"""Deterministic control around the agent: budgets, deadlines, cancellation, tools, evidence."""

@@ -1,0 +1,1 @@
+"""query_logs: log search over configured topics."""

@@ -1,0 +1,1 @@
+"""query_mysql: proved read-only SQL on configured business databases."""
