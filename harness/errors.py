@@ -5,7 +5,8 @@ HarnessError
 ├── ModelCallError       one model call failed; `kind` says how, the provider's words stay in `__cause__`
 ├── BudgetExhaustedError a budget has no room left; `reason` names which
 ├── StoreUnavailableError Redis or PostgreSQL is away
-└── RunStoppedError      the run was cancelled, its deadline passed, or the process shuts down
+├── RunStoppedError      the run was cancelled, its deadline passed, or the process shuts down
+└── RunFailedError       the run ends without content; `code` is the stream's failure code
 
 No message of these classes holds provider words, SQL, log text or secrets.
 """
@@ -59,6 +60,20 @@ class StopReason(StrEnum):
     SHUTTING_DOWN = "SHUTTING_DOWN"
 
 
+class FailureCode(StrEnum):
+    """Why a run ended without content. Source: 01-chat, `failure.code`."""
+
+    ROUTING_UNAVAILABLE = "ROUTING_UNAVAILABLE"
+    MODEL_UNAVAILABLE = "MODEL_UNAVAILABLE"
+    KNOWLEDGE_UNAVAILABLE = "KNOWLEDGE_UNAVAILABLE"
+    BUDGET_EXHAUSTED = "BUDGET_EXHAUSTED"
+    DEADLINE_EXCEEDED = "DEADLINE_EXCEEDED"
+    STORE_UNAVAILABLE = "STORE_UNAVAILABLE"
+    SHUTTING_DOWN = "SHUTTING_DOWN"
+    CANCELLED = "CANCELLED"
+    INTERNAL_ERROR = "INTERNAL_ERROR"
+
+
 class HarnessError(Exception):
     """Base of all errors that the harness raises on purpose."""
 
@@ -97,3 +112,11 @@ class RunStoppedError(HarnessError):
     def __init__(self, reason: StopReason) -> None:
         super().__init__(reason.value)
         self.reason = reason
+
+
+class RunFailedError(HarnessError):
+    """The run ends without content; the user sees a message of ours for `code`."""
+
+    def __init__(self, code: FailureCode) -> None:
+        super().__init__(code.value)
+        self.code = code
