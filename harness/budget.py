@@ -33,6 +33,7 @@ class Budget:
         self.settings = settings
         self.exhausted: BudgetReason | None = None
         self._model_calls = 0
+        self._steps = 0
         self._tool_calls: Counter[str] = Counter()
         self._input_tokens = 0
         self._output_tokens = 0
@@ -58,9 +59,13 @@ class Budget:
             self.exhausted = reason
         return reason
 
-    def last_agent_call(self) -> bool:
-        """Whether the next agent call is the last one before the call that is kept for the repair."""
-        return self._model_calls + 2 >= self.settings.model_calls
+    def last_agent_call(self) -> BudgetReason | None:
+        """Why the next agent call must be the last one, if it must: the call after it is kept for the repair."""
+        return BudgetReason.MODEL_CALLS if self._model_calls + 2 >= self.settings.model_calls else None
+
+    def room_for_results(self) -> int:
+        """The largest prompt (tokens) after which another call, grown by tool results, still fits."""
+        return min(self.tokens_left() // 3, self.settings.context_tokens * 2 // 3)
 
     def tokens_left(self) -> int:
         return max(0, self.settings.total_tokens - self._input_tokens - self._output_tokens)
@@ -81,6 +86,11 @@ class Budget:
             raise BudgetExhaustedError(self.exhaust(BudgetReason.CONTEXT_TOKENS))
         if prompt_tokens > self.tokens_left():
             raise BudgetExhaustedError(self.exhaust(BudgetReason.TOKENS))
+
+    def next_step(self) -> int:
+        """Number an attempt of a model call of any purpose: 1, 2, ... over the run."""
+        self._steps += 1
+        return self._steps
 
     def consume_tokens(self, input_tokens: int, output_tokens: int, cost_usd: float) -> None:
         """Add what a model call of any purpose used."""

@@ -1,0 +1,20 @@
+"""Replies that must be one JSON object, alone or in one Markdown code fence. Source: 02-harness."""
+
+import re
+
+from harness.provider import Answer
+from harness.strict_json import loads_object
+from harness.tools.base import JsonObject
+
+_FENCE = re.compile(r"\s*```(?:json|JSON)?[ \t]*\r?\n(.*?)\r?\n?[ \t]*```\s*", re.DOTALL)
+
+
+def json_reply(answer: Answer) -> JsonObject:
+    """The object. Raises `InvalidReplyError` (empty, cut off) or `StrictJsonError` (anything else)."""
+    return json_text(answer.whole_text())
+
+
+def json_text(text: str) -> JsonObject:
+    """The object that `text` is, without its fence if it has one. Raises `StrictJsonError`."""
+    fenced = _FENCE.fullmatch(text)
+    return loads_object(fenced[1] if fenced else text)
