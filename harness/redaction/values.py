@@ -1,0 +1,99 @@
+"""Where a value ends, in whatever notation it stands."""
+
+import re
+from typing import NamedTuple
+
+CJK = "\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60\u2018\u2019\u201c\u201d"
+QUOTE = re.compile(r"(\\*+)([\"'`])|(&quot;|&#34;|&apos;|&#39;)|([“‘「『【])")
+
+_CLOSERS = {"“": "”", "‘": "’", "「": "」", "『": "』", "【": "】"}
+_RUN = re.compile(rf"[^\s\"'`,;&)\]}}>|\\<{CJK}%]++")
+_NEXT_KEY = r"[\w\"'\\.\[\]%-]{1,60}(?:=|:(?!//)|%3[Dd])"
+_STOP_AFTER = {
+    ",": re.compile(rf",(?:\s|$|{_NEXT_KEY}|[\"'{{\[])"),
+    ";": re.compile(r";(?:\s|$|[\w .-]{1,40}=|[\"'])"),
+    "&": re.compile(rf"&(?:&|$|\s|(?:amp;)?{_NEXT_KEY}|(?:quot|lt|gt|#34|#39);)"),
+    "|": re.compile(rf"\|(?:\s|$|\||{_NEXT_KEY})"),
+    "<": re.compile(r"</|<br|<(?=\s|$)"),
+    "\\": re.compile(r"\\+(?:[nrt\"']|u0026|$)"),
+    "%": re.compile(r"%26|%0[AaDd]|%22"),
+    ")": re.compile(r"\)(?![A-Za-z0-9!@#$%^*+_-])"),
+    "]": re.compile(r"\](?![A-Za-z0-9!@#$%^*+_-])"),
+    "}": re.compile(r"\}(?![A-Za-z0-9!@#$%^*+_-])"),
+    ">": re.compile(r">(?![A-Za-z0-9!@#$%^*+_-])"),
+}
+_OPENERS = {")": "(", "]": "[", "}": "{", ">": "<"}
+
+
+class Value(NamedTuple):
+    """`text[start:end]` is the value without its quotes; reading goes on at `after`."""
+
+    start: int
+    end: int
+    after: int
+    quoted: bool
+
+
+def read_value(text: str, at: int, *, in_query: bool = False) -> Value:
+    """Read the value that begins at `at`; it may be empty."""
+    quote = QUOTE.match(text, at)
+    if quote:
+        return read_quoted(text, quote)
+    return _read_bare(text, at, in_query=in_query)
+
+
+def read_quoted(text: str, quote: re.Match[str]) -> Value:
+    """Read up to the closing quote of the same escape level; without one, up to the end of the line."""
+    start = quote.end()
+    slashes, char, entity, bracket = quote.groups()
+    line_end = text.find("\n", start)
+    line_end = len(text) if line_end < 0 else line_end
+    if entity or bracket:
+        closer = entity or _CLOSERS[bracket]
+        end = text.find(closer, start, line_end)
+        return Value(start, line_end, line_end, True) if end < 0 else Value(start, end, end + len(closer), True)
+    levels = (len(slashes) + 1).bit_length() - 1  # 0, 1, 3, 7 backslashes: encoded 0, 1, 2, 3 times
+    position = start
+    while True:
+        end = text.find(char, position, line_end)
+        if end < 0:
+            return Value(start, line_end, line_end, True)
+        run = end
+        while run > position and text[run - 1] == "\\":
+            run -= 1
+        if _closes(end - run, levels):
+            if char == "'" and levels == 0 and end > start and text.startswith("''", end):
+                position = end + 2  # SQL writes a quote inside quotes twice
+                continue
+            return Value(start, min(run, end), end + 1, True) if levels else Value(start, end, end + 1, True)
+        position = end + 1
+
+
+def _closes(run: int, levels: int) -> bool:
+    """Whether a quote after `run` backslashes ends a string that was encoded `levels` times."""
+    for _ in range(levels):
+        if run % 2 == 0:
+            return True  # the outer string ends here
+        run = (run - 1) // 2
+    return run % 2 == 0
+
+
+def _read_bare(text: str, at: int, *, in_query: bool) -> Value:
+    if text.startswith("{", at) and (end := text.find("}", at, at + 200)) > 0 and text[end + 1 : end + 2] in ("", ";"):
+        return Value(at + 1, end, end + 1, True)  # ODBC writes PWD={a;b}
+    position, size = at, len(text)
+    while position < size:
+        run = _RUN.match(text, position)
+        if run:
+            position = run.end()
+            continue
+        char = text[position]
+        stop = _STOP_AFTER.get(char)
+        if stop is None or (char == "&" and in_query):
+            break
+        if stop.match(text, position) and not (
+            char in _OPENERS and _OPENERS[char] in text[max(at, position - 40) : position]
+        ):
+            break
+        position += 1
+    return Value(at, position, position, False)
