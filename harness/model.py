@@ -14,7 +14,7 @@ from typing import TypeVar
 from harness.config import HarnessSettings, ModelSettings
 from harness.context import RunContext
 from harness.errors import BudgetReason, ModelCallError, ModelFailure
-from harness.provider import Answer, InvalidReplyError, ProviderCall, classify, load_litellm, read_answer
+from harness.provider import Answer, InvalidReplyError, ProviderCall, RawReply, classify, load_litellm, read_answer
 from harness.recorder import AgentModelStep, Purpose, Reasoning, StepOutcome, StepRecord, now
 from harness.tools.base import JsonObject
 
@@ -97,6 +97,7 @@ class ModelBoundary:
     async def _request(self, ctx: RunContext, call: ModelCall) -> Answer:
         assert self._litellm is not None
         seconds = min(call.timeout_seconds, ctx.deadline.remaining())
+        raw = RawReply()
         wire = ProviderCall(
             model=self._settings.name,
             api_base=self._settings.api_base,
@@ -105,6 +106,7 @@ class ModelBoundary:
             tools=call.tools,
             timeout_seconds=seconds,
             headers={"X-SuperBiz-Purpose": call.purpose.value, "X-SuperBiz-Run-Id": str(ctx.run_id)},
+            raw=raw,
         )
         try:
             async with asyncio.timeout(seconds):
@@ -115,7 +117,7 @@ class ModelBoundary:
             raise
         except Exception as error:  # litellm raises many classes; `classify` knows them, the words stay in the cause
             raise ModelCallError(classify(error)) from error
-        return read_answer(response)
+        return read_answer(response, raw)
 
     async def _usage(self, call: ModelCall, answer: Answer) -> "_Usage":
         if answer.usage is not None:

@@ -1,5 +1,6 @@
 """litellm as we use it: quiet, offline but for the model, one request a call; and its answers in our terms."""
 
+import json
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -26,6 +27,30 @@ class InvalidReplyError(HarnessError):
     """A reply that its purpose cannot use: empty, cut off, or of the wrong form."""
 
 
+class RawReply:
+    """The reply as it came, for one question: which tool calls came without an id?
+
+    litellm invents an id for those, and a tool call without an id of the model's own must be refused.
+    """
+
+    def __init__(self) -> None:
+        self._text: object = None
+
+    def __call__(self, details: Mapping[str, Any]) -> None:
+        """litellm's `logger_fn`; called before and after the request."""
+        if details.get("log_event_type") == "post_api_call":
+            self._text = details.get("original_response")
+
+    def without_id(self) -> set[int]:
+        """Positions of the tool calls without an id, where the provider speaks OpenAI's format."""
+        try:
+            reply = json.loads(self._text) if isinstance(self._text, str) else None
+            calls = reply["choices"][0]["message"]["tool_calls"] if isinstance(reply, dict) else []
+            return {position for position, call in enumerate(calls or []) if not call.get("id")}
+        except (ValueError, LookupError, TypeError, AttributeError):
+            return set()
+
+
 @dataclass(frozen=True, slots=True)
 class ProviderCall:
     """One request, as litellm takes it."""
@@ -37,6 +62,7 @@ class ProviderCall:
     tools: list[JsonObject] | None = field(repr=False)
     timeout_seconds: float
     headers: Mapping[str, str]
+    raw: "RawReply"
 
     def arguments(self) -> dict[str, Any]:
         arguments: dict[str, Any] = {
@@ -46,6 +72,7 @@ class ProviderCall:
             "num_retries": 0,
             "max_retries": 0,
             "extra_headers": dict(self.headers),
+            "logger_fn": self.raw,
         }
         if self.api_base is not None:
             arguments["api_base"] = self.api_base
@@ -112,20 +139,21 @@ def classify(error: BaseException) -> ModelFailure:
     return ModelFailure.TRANSPORT
 
 
-def read_answer(response: Any) -> Answer:
+def read_answer(response: Any, raw: RawReply) -> Answer:
     """What we need of litellm's response. Raises `InvalidReplyError` when it holds no message."""
     choices = getattr(response, "choices", None)
     if not choices:
         raise InvalidReplyError("the reply holds no choice")
     message = choices[0].message
     text = message.content if isinstance(message.content, str) else None
+    without_id = raw.without_id() if message.tool_calls else set()
     calls = [
         WireToolCall(
-            call.id if isinstance(call.id, str) and call.id else None,
+            call.id if isinstance(call.id, str) and call.id and position not in without_id else None,
             call.function.name if isinstance(call.function.name, str) else "",
             call.function.arguments if isinstance(call.function.arguments, str) else "",
         )
-        for call in message.tool_calls or ()
+        for position, call in enumerate(message.tool_calls or ())
     ]
     finish_reason = choices[0].finish_reason
     return Answer(

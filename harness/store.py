@@ -48,6 +48,8 @@ class InvocationRecord(BaseModel):
     def __repr__(self) -> str:
         return f"InvocationRecord({self.tool_call_id!r}, {self.status})"
 
+    __str__ = __repr__
+
 
 class InvocationStore:
     """Reads and writes records. Every method raises `StoreUnavailableError` when Redis is away."""
