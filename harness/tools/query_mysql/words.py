@@ -47,12 +47,6 @@ UNITS = SIMPLE_UNITS | _words(
     "MINUTE_SECOND SECOND_MICROSECOND YEAR_MONTH"
 )
 
-BEFORE_PARENTHESIS = _words(
-    "SELECT DISTINCT FROM INNER OUTER JOIN ON WHERE AND OR XOR NOT IN BETWEEN LIKE IS CASE WHEN THEN ELSE BY HAVING "
-    "LIMIT OFFSET INTERVAL DIV AS ASC DESC NULL TRUE FALSE GROUP ORDER"
-)
-"""Keywords that stay keywords before a parenthesis; MOD and LEFT are functions there."""
-
 _ONE_SELECT = "Only one plain SELECT statement can run here."
 _NO_LOCK = "Locking reads are not allowed; write the SELECT without it."
 _NO_WINDOW = "Window functions are not allowed; use GROUP BY with an aggregate, or ORDER BY with LIMIT."
