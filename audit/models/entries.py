@@ -21,7 +21,9 @@ class StepOutcome(models.TextChoices):
 class AgentStep(models.Model):
     """One attempt of one model call. No prompt, message or model text."""
 
-    run = models.ForeignKey(DiagnosisRun, models.PROTECT, related_name="steps", verbose_name=_("run"))
+    run = models.ForeignKey(
+        DiagnosisRun, models.PROTECT, db_index=False, related_name="steps", verbose_name=_("run")
+    )  # the unique constraint is its index
     step_index = models.PositiveIntegerField(_("step"))
     purpose = models.CharField(_("purpose"), max_length=20)
     attempt = models.PositiveSmallIntegerField(_("attempt"))
@@ -59,7 +61,9 @@ class AgentStep(models.Model):
 class ToolInvocation(models.Model):
     """One tool call that ended. No arguments, SQL, log text or rows."""
 
-    run = models.ForeignKey(DiagnosisRun, models.PROTECT, related_name="tool_invocations", verbose_name=_("run"))
+    run = models.ForeignKey(
+        DiagnosisRun, models.PROTECT, db_index=False, related_name="tool_invocations", verbose_name=_("run")
+    )  # the unique constraint is its index
     tool_call_id = models.CharField(_("tool call"), max_length=160)
     tool_name = models.CharField(_("tool"), max_length=64)
     status = models.CharField(_("status"), max_length=12)
@@ -87,7 +91,9 @@ class ToolInvocation(models.Model):
 class DiagnosisTraceEvent(models.Model):
     """One entry of the timeline. Append-only: a trigger refuses UPDATE, and DELETE outside the purge."""
 
-    run = models.ForeignKey(DiagnosisRun, models.PROTECT, related_name="timeline", verbose_name=_("run"))
+    run = models.ForeignKey(
+        DiagnosisRun, models.PROTECT, db_index=False, related_name="timeline", verbose_name=_("run")
+    )  # the unique constraint is its index
     seq = models.PositiveIntegerField(_("number"))  # 1, 2, ... without gaps
     event_type = models.CharField(_("event"), max_length=32)
     at = models.DateTimeField(_("time"))

@@ -83,7 +83,9 @@ class DiagnosisRun(models.Model):
     """One POST to /api/chat, handled once. It ends in exactly one final status."""
 
     run_id = models.UUIDField(_("run"), primary_key=True, default=new_id, editable=False)
-    session = models.ForeignKey(ChatSession, models.PROTECT, related_name="runs", verbose_name=_("session"))
+    session = models.ForeignKey(
+        ChatSession, models.PROTECT, db_index=False, related_name="runs", verbose_name=_("session")
+    )  # `run_of_session` is its index
     user_query = models.CharField(_("question"), max_length=4000)
     intent = models.CharField(_("intent"), max_length=20, choices=Intent, null=True)  # null until routed
     status = models.CharField(_("status"), max_length=10, choices=RunStatus, default=RunStatus.RUNNING)

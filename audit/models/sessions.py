@@ -23,8 +23,8 @@ class ChatSessionQuerySet(models.QuerySet["ChatSession"]):
 class ChatSession(models.Model):
     session_id = models.UUIDField(_("session"), primary_key=True, default=new_id, editable=False)
     user = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.PROTECT, related_name="chat_sessions", verbose_name=_("user")
-    )
+        settings.AUTH_USER_MODEL, models.PROTECT, db_index=False, related_name="chat_sessions", verbose_name=_("user")
+    )  # `session_of_user` is its index
     title = models.CharField(_("title"), max_length=TITLE_LENGTH)  # the first question's beginning
     last_intent = models.CharField(_("last intent"), max_length=20, blank=True)
     last_user_query = models.CharField(_("last question"), max_length=LAST_QUERY_LENGTH, blank=True)
