@@ -1,0 +1,1 @@
+"""The three executors: prompts, the ReAct agent, the semantic review, the release."""

@@ -1,0 +1,1 @@
+"""The demo: private services, sample data, accounts, and a model that needs no network."""
