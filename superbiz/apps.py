@@ -1,5 +1,6 @@
 """Wires what only the whole product knows."""
 
+from importlib import import_module
 from typing import Any
 
 from django.apps import AppConfig
@@ -11,8 +12,9 @@ class SuperbizConfig(AppConfig):
     name = "superbiz"
 
     def ready(self) -> None:
-        """Offer the demo model to litellm; it is made when litellm is first needed."""
+        """Offer the demo model to litellm (it is made when litellm is first needed) and register our checks."""
         PROVIDERS["demo"] = _demo_model
+        import_module("superbiz.checks")  # registers the checks of `manage.py check --deploy`
 
 
 def _demo_model() -> Any:

@@ -146,7 +146,7 @@ class Scope:
                 if item.aggregate:
                     refuse(
                         RefusalCode.AGGREGATE,
-                        f"{quoted(parts[0])} is an aggregate, which an expression of {clause} cannot name by its alias; "
+                        f"{quoted(parts[0])} is an aggregate: an expression of {clause} cannot name it by its alias; "
                         "write the aggregate itself.",
                     )
                 _refuse_sensitive(parts[0], item, clause)
