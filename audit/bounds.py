@@ -17,7 +17,7 @@ def bounded(value: dict[str, Any], limit: int) -> dict[str, Any]:
 
     The same input always gives the same output. NUL, which PostgreSQL cannot store, becomes U+FFFD.
     """
-    kept: dict[str, Any] = _storable(value)
+    kept: dict[str, Any] = storable(value)
     if json_bytes(kept) <= limit:
         return kept
     kept["cut"] = True
@@ -33,14 +33,15 @@ def bounded(value: dict[str, Any], limit: int) -> dict[str, Any]:
 
 def short(text: str, length: int) -> str:
     """The beginning of `text`, fit for a text column of `length` characters."""
-    return str(_storable(text))[:length]
+    return str(storable(text))[:length]
 
 
-def _storable(value: Any) -> Any:
+def storable(value: Any) -> Any:
+    """JSON without what PostgreSQL's `text` and `jsonb` refuse: NUL and lone surrogates."""
     if isinstance(value, str):
         return value.replace("\0", "\ufffd").encode(errors="replace").decode()
     if isinstance(value, dict):
-        return {_storable(name): _storable(part) for name, part in value.items()}
+        return {storable(name): storable(part) for name, part in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_storable(part) for part in value]
+        return [storable(part) for part in value]
     return value

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import ParamSpec, TypeVar
 
-from channels.db import DatabaseSyncToAsync  # type: ignore[import-untyped]
+from channels.db import DatabaseSyncToAsync
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from django.db import InterfaceError, OperationalError, transaction
 
-from audit import feed
+from audit import feed, metrics
 from audit.bounds import DETAILS_BYTES, SUMMARY_BYTES, bounded, short
 from audit.database import on_database_thread
 from audit.errors import AuditUnavailableError
@@ -67,6 +67,7 @@ class RunRecorder:
         self._next_write = 0.0
         # A batch whose caller was cancelled may still be on its way when the run is finished: one at a time.
         self._writing = threading.Lock()
+        metrics.ACTIVE_RUNS.add(self)
 
     def event(self, details: Details, at: datetime | None = None) -> None:
         """Append a timeline event; its number is given here, so that the timeline has no gap."""
@@ -126,6 +127,7 @@ class RunRecorder:
             "duration_ms": record.duration_ms,
         }
         self._waiting.append(_Entry(ToolInvocation, values))
+        metrics.observe_tool_call(record)
 
     async def checkpoint(self) -> None:
         """Write what is waiting, if a batch is due. Raises `AuditUnavailableError` when the database is away.
@@ -156,7 +158,8 @@ class RunRecorder:
         return changed
 
     def publish_final(self, message: feed.Message) -> None:
-        """Hand the feed what it has not seen yet, and then `message`."""
+        """Hand the feed what it has not seen yet, and then `message`: the run is over."""
+        metrics.ACTIVE_RUNS.discard(self)
         self._unpublished.append(message)
         self._publish()
 

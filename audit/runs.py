@@ -11,11 +11,11 @@ from django.db import IntegrityError, transaction
 from django.db.models import Max, Sum
 from django.utils import timezone
 
-from audit import feed
-from audit.bounds import short
+from audit import feed, metrics
+from audit.bounds import short, storable
 from audit.errors import SessionBusyError, SessionNotFoundError
 from audit.models import AgentStep, ChatSession, DiagnosisRun, DiagnosisTraceEvent, ReleaseOutcome, RunStatus
-from audit.models.runs import ONE_RUNNING_RUN, OUTCOME_OF, Intent
+from audit.models.runs import ONE_RUNNING_RUN, OUTCOME_OF, QUERY_LENGTH, Intent
 from audit.models.sessions import LAST_QUERY_LENGTH, TITLE_LENGTH
 from audit.recorder import RunRecorder, database_or_unavailable
 
@@ -81,7 +81,7 @@ def open_run(
             DiagnosisRun.objects.create(
                 run_id=run_id,
                 session=session,
-                user_query=query,
+                user_query=short(query, QUERY_LENGTH),
                 model=short(model, 200),
                 language=short(language, 20),
                 instance=short(instance, 200),
@@ -132,6 +132,7 @@ def finish_run(recorder: RunRecorder, final: FinalState) -> bool:
 
     if not recorder.write_with(change):
         return False
+    metrics.observe_run(ended[0])
     recorder.publish_final(_state_message(ended[0]))
     return True
 
@@ -147,7 +148,7 @@ def close_lost_runs(now: datetime) -> int:
 
 def _session_for(user: User, session_id: UUID | None, query: str, now: datetime) -> ChatSession:
     if session_id is None:
-        title = " ".join(query.split())[:TITLE_LENGTH]
+        title = short(" ".join(query.split()), TITLE_LENGTH)
         return ChatSession.objects.create(user=user, title=title, created_at=now, last_active_at=now)
     session = ChatSession.objects.select_for_update().filter(pk=session_id, user=user, hidden_at=None).first()
     if session is None:
@@ -180,7 +181,7 @@ def _end(run: DiagnosisRun, final: FinalState, now: datetime) -> None:
     run.fallback_reason = None if final.fallback_reason is None else short(final.fallback_reason, 200)
     run.failure_code = final.failure_code
     run.released_content = final.released_content
-    run.published_result = final.published_result
+    run.published_result = storable(final.published_result)
     run.model_calls = final.model_calls
     run.tool_calls = final.tool_calls
     run.input_tokens = final.input_tokens

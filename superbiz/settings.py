@@ -7,6 +7,7 @@ from pathlib import Path
 import dj_database_url
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
+from redis.connection import SSLConnection, UnixDomainSocketConnection
 from redis.connection import parse_url as parse_redis_url
 
 from superbiz.conf import SettingsError, load
@@ -155,7 +156,21 @@ SPECTACULAR_SETTINGS = {
     "REDOC_DIST": "SIDECAR",
 }
 
-EVENTSTREAM_REDIS = parse_redis_url(REDIS_URL)
+
+def _redis_arguments(url: str) -> dict[str, object]:
+    """`url` as arguments of redis.Redis, which django-eventstream makes its clients with."""
+    arguments: dict[str, object] = dict(parse_redis_url(url))
+    connection = arguments.pop("connection_class", None)
+    if connection is UnixDomainSocketConnection:
+        arguments["unix_socket_path"] = arguments.pop("path")
+    elif connection is SSLConnection:
+        arguments["ssl"] = True
+    return arguments | {"socket_connect_timeout": 2, "socket_timeout": 2}
+
+
+EVENTSTREAM_REDIS = _redis_arguments(REDIS_URL)
+EVENTSTREAM_STORAGE_CLASS = "audit.events.FeedStorage"
+EVENTSTREAM_CHANNELMANAGER_CLASS = "audit.events.FeedChannels"
 
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {

@@ -3,6 +3,7 @@
 
 from datetime import datetime
 from typing import Self
+from uuid import UUID
 
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.models import AnonymousUser, PermissionsMixin
@@ -16,6 +17,7 @@ from audit.ids import new_id
 from audit.models.sessions import ChatSession
 
 ONE_RUNNING_RUN = "one_running_run_a_session"
+QUERY_LENGTH = 4000
 VIEW_RUNS = "audit.view_diagnosisrun"
 
 
@@ -71,6 +73,14 @@ class DiagnosisRunQuerySet(models.QuerySet["DiagnosisRun"]):
         """Runs that should have ended before `before` and have not: their process is gone."""
         return self.filter(status=RunStatus.RUNNING, deadline_at__lt=before)
 
+    def matching(self, words: str) -> Self:
+        """Runs with exactly this run or session id; if it is no id, with these words in their question."""
+        try:
+            key = UUID(words.strip())
+        except ValueError:
+            return self.filter(user_query__icontains=words.strip())
+        return self.filter(Q(run_id=key) | Q(session_id=key))
+
     def newest_first(self) -> Self:
         return self.order_by("-started_at", "-run_id")
 
@@ -86,7 +96,7 @@ class DiagnosisRun(models.Model):
     session = models.ForeignKey(
         ChatSession, models.PROTECT, db_index=False, related_name="runs", verbose_name=_("session")
     )  # `run_of_session` is its index
-    user_query = models.CharField(_("question"), max_length=4000)
+    user_query = models.CharField(_("question"), max_length=QUERY_LENGTH)
     intent = models.CharField(_("intent"), max_length=20, choices=Intent, null=True)  # null until routed
     status = models.CharField(_("status"), max_length=10, choices=RunStatus, default=RunStatus.RUNNING)
     # null while RUNNING and when CANCELLED: nothing was released, nothing was said

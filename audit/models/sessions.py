@@ -4,6 +4,7 @@ from typing import Self
 
 from django.conf import settings
 from django.contrib.auth.base_user import AbstractBaseUser
+from django.contrib.auth.models import AnonymousUser
 from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
@@ -15,9 +16,9 @@ LAST_QUERY_LENGTH = 500
 
 
 class ChatSessionQuerySet(models.QuerySet["ChatSession"]):
-    def of(self, user: AbstractBaseUser) -> Self:
+    def of(self, user: AbstractBaseUser | AnonymousUser) -> Self:
         """What `user` still sees: own sessions that are not hidden."""
-        return self.filter(user=user, hidden_at=None)
+        return self.filter(user_id=user.pk, hidden_at=None)
 
 
 class ChatSession(models.Model):
