@@ -4,10 +4,9 @@ import re
 from collections.abc import Iterator
 
 from harness.redaction.labels import CHINESE, Label, label_of
-from harness.redaction.plausible import is_secret, looks_secret
+from harness.redaction.plausible import is_secret, is_sentence, looks_secret
 from harness.redaction.spans import Kind, Span
 from harness.redaction.values import QUOTE, Value, read_value
-from harness.redaction.words import STOP_WORDS
 
 _HINT = re.compile(
     "(?i)pass|pwd|psw|secret|token|key|auth|cred|jwt|bearer|sess|sig|cvv|cvc|otp|pin|captcha|code|pw|mima|assertion"
@@ -24,7 +23,9 @@ _CHINESE = re.compile(
     "(?P<name>" + "|".join(CHINESE) + r")(?P<close>[\"'”』」】]?)(?:[(（][^()（）\n]{1,20}[)）])?"
     r"\s{0,4}(?:[:：=＝]|(?:已?(?:被)?(?:修改|重置|更改|设置|更新|改|设)[为成]|是|为)[:：]?)\s{0,4}"
 )
-_CHINESE_BARE = re.compile(r"(?:密码|口令|密钥|秘钥|令牌)[ \t]{0,2}[\"'“「【\[(（]?(?P<value>[!-~]{6,100})")
+_CHINESE_BARE = re.compile(
+    r"(?:密码|口令|密钥|秘钥|令牌)[】」』\])）]?[ \t]{0,2}[\"'“「【\[(（]?(?P<value>[!-~]{6,100})"
+)
 _BLOCK = re.compile(r"[|>][+-]?\d?[ \t]*(?:#[^\n]*)?\r?\n")
 _LINE_PREFIX = re.compile(r"[ \t]*(?:[-+>?*] |export |set |SET |ENV |ARG )?[ \t]*(?:[\"'])?$")
 _MORE_NAMES = re.compile(r"[\w.-]{1,40}[\"']?\s?(?:[=:：＝](?!//)|=>)|[,;，；。|\"'<>{}()&]| - | -[\w-]")
@@ -38,12 +39,16 @@ _ELEMENT = re.compile(
     r"(?:<|&lt;)(?:[\w-]{1,40}:)?(?P<name>[A-Za-z_][\w.\-]{0,80})(?P<attributes>\s[^<>]{0,300})?(?:>|&gt;)(?:<!\[CDATA\[)?"
 )
 _ATTRIBUTE_NAME = re.compile(r"(?i)\b(?:name|key|id)\s?=\s?[\"']([\w.\-]{2,80})[\"']")
-_ELEMENT_TEXT = re.compile(r"[^<\]]*+(?=<|\]\]>)")
+_ELEMENT_TEXT = re.compile(r"[^<]*+(?=<)")
 _ESCAPED_ELEMENT_TEXT = re.compile(r"(?:[^&<]|&(?!lt;))*+(?=&lt;)")
 _FORM_PART = re.compile(
     r"(?i)form-data;\s?name=\\?[\"'](?P<name>[\w.\-\[\]]{2,80})\\?[\"'](?:\r?\n|\\r\\n){2}(?P<value>[^\r\n\\]++)"
 )
 _ARRAY_ITEM = re.compile(r"\s{0,40}+,\s{0,40}+")
+_STRINGS = re.compile(r"\[\s{0,40}\\*[\"']")
+_CDATA = "<![CDATA["
+_ENV_NAME = re.compile(r"[A-Z][A-Z0-9_]*|[a-z][\w-]*(?:\.[\w-]+)+")
+_ENV_REST = re.compile(r"\S{1,400}[ \t]*$", re.MULTILINE)
 _MAX_ITEMS = 1000
 _MULTIWORD = 200
 
@@ -73,7 +78,7 @@ def _named(text: str, pattern: re.Pattern[str]) -> Iterator[Span]:
     while match := pattern.search(text, position):
         position = match.end()
         name = match["name"][-100:]
-        label = label_of(name)
+        label = label_of(name) or _plural_label(text, match, name)
         if label is None or _is_no_assignment(text, match, name):
             continue
         if block := _BLOCK.match(text, match.end()):
@@ -82,7 +87,7 @@ def _named(text: str, pattern: re.Pattern[str]) -> Iterator[Span]:
                 yield span
                 position = span.end
                 continue
-        multiword = _multiword_value(text, match, label)
+        multiword = _multiword_value(text, match, label) or _env_value(text, match, label, name)
         if multiword:
             yield multiword
             position = multiword.end
@@ -98,6 +103,11 @@ def _named(text: str, pattern: re.Pattern[str]) -> Iterator[Span]:
         yield from spans
         if spans:
             position = max(position, after)
+
+
+def _plural_label(text: str, match: re.Match[str], name: str) -> Label | None:
+    """`"passwords": ["a", "b"]`; `tokens=3` is a count."""
+    return label_of(name[:-1]) if name.endswith("s") and _STRINGS.match(text, match.end()) else None
 
 
 def _is_no_assignment(text: str, match: re.Match[str], name: str) -> bool:
@@ -139,6 +149,8 @@ def _value_spans(text: str, at: int, label: Label, name: str, *, prose: bool, in
 
 def _accepts(text: str, value: Value, label: Label, name: str, *, prose: bool) -> bool:
     content = text[value.start : value.end]
+    if not value.quoted and content[:1] > "\u2e80":
+        return False  # a Chinese word after the colon is a status
     return is_secret(content, label, name, quoted=value.quoted, prose=prose)
 
 
@@ -158,16 +170,27 @@ def _multiword_value(text: str, match: re.Match[str], label: Label) -> Span | No
     line_end = min(len(text), at + _MULTIWORD) if line_end < 0 else line_end
     rest = re.split(r"\s#", text[at:line_end], maxsplit=1)[0].rstrip()
     words = rest.split()
-    if len(words) < 2 or words[0].strip(".,:;!?").lower() in STOP_WORDS or _MORE_NAMES.search(rest):
+    if len(words) < 2 or is_sentence(rest) or rest[0] > "\u2e80" or _MORE_NAMES.search(rest):
         return None
-    if looks_like_alone(words[0]) and not _is_yaml(text, indent, line_start, line_end):
+    if not words[0].isalpha() and not _is_yaml(text, indent, line_start, line_end):
         return None
     return Span(at, at + len(rest), label.kind)
 
 
-def looks_like_alone(word: str) -> bool:
-    """A word that can only be a secret: what follows it is then a sentence that goes on."""
-    return any(not c.isalpha() for c in word)
+def _env_value(text: str, match: re.Match[str], label: Label, name: str) -> Span | None:
+    """`NAME=value` alone on its line, as in .env and properties files: all of the rest is the value."""
+    groups = match.groupdict()
+    if groups.get("sep") != "=" or groups.get("close") or groups.get("gap") or groups.get("space"):
+        return None
+    line_start = text.rfind("\n", max(0, match.start() - 20), match.start()) + 1
+    if (line_start == 0 and match.start() > 20) or not _LINE_PREFIX.fullmatch(text[line_start : match.start()]):
+        return None
+    rest = _ENV_REST.match(text, match.end())
+    if not _ENV_NAME.fullmatch(name) or rest is None or QUOTE.match(text, match.end()):
+        return None
+    value = rest[0].rstrip()
+    accepted = is_secret(value, label, name, quoted=False, prose=False)
+    return Span(match.end(), match.end() + len(value), label.kind) if accepted else None
 
 
 def _is_yaml(text: str, indent: str, line_start: int, line_end: int) -> bool:
@@ -201,6 +224,11 @@ def _elements(text: str) -> Iterator[Span]:
         named = _ATTRIBUTE_NAME.search(match["attributes"] or "")
         label = label_of(match["name"]) or (label_of(named[1]) if named else None)
         if label is None or label.weak:
+            continue
+        if match[0].endswith(_CDATA):
+            end = text.find("]]>", match.end(), match.end() + _MULTIWORD)
+            if end > match.end():
+                yield Span(match.end(), end, label.kind)
             continue
         body = (_ESCAPED_ELEMENT_TEXT if match[0].startswith("&lt;") else _ELEMENT_TEXT).match(text, match.end())
         if body and is_secret(body[0], label, match["name"], quoted=True, prose=False):

@@ -34,7 +34,9 @@ _STEP = re.compile(
     + "|".join(_FLAGS)
     + r")(?=\s)|(?<=\s)(?P<flag>--?[A-Za-z][\w-]{0,40}|/p:)(?P<after>[ \t]{1,4}|=)?(?P<quote>[\"'])?"
 )
-_LONG_FLAG = re.compile(r"(?<![\w-])(?P<flag>--?[A-Za-z][\w-]{2,60})[ \t]{1,4}(?P<value>[^\s-]|-(?=\S*\d))")
+_LONG_FLAG = re.compile(
+    r"(?<![\w-])(?P<flag>--?[A-Za-z][\w-]{2,60})(?:[ \t]{1,4}|[\"']?,[ \t]{0,4})(?P<value>[^\s-]|-(?=\S*\d))"
+)
 _POSITIONAL = re.compile(
     r"\b(?:add_user|change_password|adduser|htpasswd\s+-\w*b\w*\s+\S{1,200}|net\s+user)\s+(?!-)\S{1,100}\s+(?P<value>[^\s/]\S{0,200})"
     r"|\bchpasswd\s*<<<\s*[\"']?[\w.-]{1,64}:(?P<chpasswd>[^\s\"']{1,200})"
@@ -54,7 +56,7 @@ _SQL = re.compile(
     r"|\b\w{0,30}(?:password|passwd|pwd|secret|token)[`\"]?\s+(?:like|in\s{0,2}\()\s{0,2}(?=\\*['\"])"
 )
 _REDIS = re.compile(
-    r"(?:(?<![\w-])AUTH\s+(?:LOGIN\s+|PLAIN\s+|CRAM-MD5\s+|XOAUTH2\s+)?|\"(?:AUTH|auth)\"\s+(?:\"[\w-]+\"\s+(?=\"))?"
+    r"(?:(?<![\w-])AUTH\s+(?:default\s+|LOGIN\s+|PLAIN\s+|CRAM-MD5\s+|XOAUTH2\s+)?|\"(?:AUTH|auth)\"\s+(?:\"[\w-]+\"\s+(?=\"))?"
     r"|(?<![\w-])(?i:requirepass|masterauth|masterpass|sentinel\s+auth-pass\s+\S{1,64})\"?\s+)(?P<value>\S{1,300})"
 )
 _NETRC = re.compile(r"(?i)\blogin\s+\S{1,100}\s+password\s+(?P<value>\S{1,200})")

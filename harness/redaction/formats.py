@@ -5,52 +5,53 @@ from collections.abc import Iterator
 
 from harness.redaction.spans import Kind, Span
 
-_B = r"(?<![A-Za-z0-9_])"
 _KEYS = (
-    rf"{_B}(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{{16}}(?![A-Za-z0-9])",  # AWS access key id
-    rf"{_B}(?:AKIA|ASIA)[A-Z0-9]{{16}}(?![A-Za-z0-9])",
+    r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}(?![A-Za-z0-9])",  # AWS access key id
+    r"(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])",
     r"AIza[A-Za-z0-9_-]{35}",  # Google API key
     r"GOCSPX-[A-Za-z0-9_-]{20,}+",
-    rf"{_B}ya29\.[A-Za-z0-9_-]{{20,}}+",
-    rf"{_B}1//0[A-Za-z0-9_-]{{30,}}+",
-    rf"{_B}gh[pousr]_[A-Za-z0-9]{{20,}}+",  # GitHub
-    rf"{_B}github_pat_[A-Za-z0-9_]{{20,}}+",
-    rf"{_B}gl(?:pat|dt|rt|cbt|ptt|ft|soat|agent|oas)-[A-Za-z0-9_.-]{{16,}}+",  # GitLab
-    rf"{_B}xox[a-z]-[A-Za-z0-9-]{{10,}}+",  # Slack
-    rf"{_B}xox[a-z]\.xox[a-z]-[A-Za-z0-9-]{{10,}}+",
-    rf"{_B}xapp-\d-[A-Za-z0-9-]{{10,}}+",
-    rf"{_B}(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{{10,}}+",  # Stripe
-    rf"{_B}whsec_[A-Za-z0-9+/=]{{16,}}+",
-    rf"{_B}sk-(?:[a-z]{{2,12}}-){{0,3}}(?=[A-Za-z0-9_-]{{0,60}}\d)(?=[A-Za-z0-9_-]{{20}})[A-Za-z0-9_-]++",  # OpenAI
-    rf"{_B}LTAI[A-Za-z0-9]{{12,30}}+(?![A-Za-z0-9])",  # Alibaba Cloud access key id
-    rf"{_B}STS\.[A-Za-z0-9]{{16,}}+",
-    rf"{_B}AKID[A-Za-z0-9]{{13,40}}+(?![A-Za-z0-9])",  # Tencent Cloud secret id
-    rf"{_B}AKLT[A-Za-z0-9_-]{{16,}}+={{0,2}}",  # Volcengine
-    rf"{_B}hf_[A-Za-z0-9]{{20,}}+",
-    rf"{_B}npm_[A-Za-z0-9]{{30,}}+",
-    rf"{_B}pypi-[A-Za-z0-9_-]{{40,}}+",
-    rf"{_B}SG\.[A-Za-z0-9_-]{{16,}}+\.[A-Za-z0-9_-]{{16,}}+",  # SendGrid
-    rf"{_B}SK[0-9a-f]{{32}}(?![A-Za-z0-9])",  # Twilio
-    rf"{_B}key-[0-9a-f]{{32}}(?![A-Za-z0-9])",  # Mailgun
-    rf"{_B}do[opr]_v1_[0-9a-f]{{40,}}+",  # DigitalOcean
-    rf"{_B}shp(?:at|ca|pa|ss)_[0-9a-fA-F]{{32}}",  # Shopify
-    rf"{_B}hv[sbr]\.[A-Za-z0-9_-]{{20,}}+",  # Vault
-    rf"{_B}dapi[0-9a-f]{{32}}",  # Databricks
-    rf"{_B}gl(?:c|sa)_[A-Za-z0-9+/=_]{{20,}}+",  # Grafana
-    rf"{_B}lin_api_[A-Za-z0-9]{{20,}}+",
-    rf"{_B}(?:ntn|secret)_[A-Za-z0-9]{{40,}}+",
-    rf"{_B}PMAK-[A-Za-z0-9-]{{40,}}+",
-    rf"{_B}sq0(?:atp|csp|idp)-[A-Za-z0-9_-]{{20,}}+",
-    rf"{_B}dckr_pat_[A-Za-z0-9_-]{{20,}}+",
-    rf"{_B}AGE-SECRET-KEY-1[A-Z0-9]{{40,}}+",
-    rf"{_B}EAAC[A-Za-z0-9]{{40,}}+",
-    r"(?<![A-Za-z0-9_])\d{8,10}:AA[A-Za-z0-9_-]{33}(?![A-Za-z0-9_-])",  # Telegram bot
-    r"(?<=hooks\.slack\.com/services/)[A-Za-z0-9/]{20,}+",
-    r"(?<=/api/webhooks/)\d{15,}+/[A-Za-z0-9_-]{30,}+",  # Discord
-    r"(?<=/webhook/send\?key=)[A-Za-z0-9-]{20,}+",  # WeCom
-    r"(?<=/open-apis/bot/v2/hook/)[A-Za-z0-9-]{20,}+",  # Feishu
+    r"ya29\.[A-Za-z0-9_-]{20,}+",
+    r"1//0[A-Za-z0-9_-]{30,}+",
+    r"gh[pousr]_[A-Za-z0-9]{20,}+",  # GitHub
+    r"github_pat_[A-Za-z0-9_]{20,}+",
+    r"gl(?:pat|dt|rt|cbt|ptt|ft|soat|agent|oas)-[A-Za-z0-9_.-]{16,}+",  # GitLab
+    r"xox[a-z]-[A-Za-z0-9-]{10,}+",  # Slack
+    r"xox[a-z]\.xox[a-z]-[A-Za-z0-9-]{10,}+",
+    r"xapp-\d-[A-Za-z0-9-]{10,}+",
+    r"(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{10,}+",  # Stripe
+    r"whsec_[A-Za-z0-9+/=]{16,}+",
+    r"sk-(?:[a-z]{2,12}-){0,3}(?=[A-Za-z0-9_-]{0,60}\d)(?=[A-Za-z0-9_-]{20})[A-Za-z0-9_-]++",  # OpenAI
+    r"LTAI[A-Za-z0-9]{12,30}+(?![A-Za-z0-9])",  # Alibaba Cloud access key id
+    r"STS\.[A-Za-z0-9]{16,}+",
+    r"AKID[A-Za-z0-9]{13,40}+(?![A-Za-z0-9])",  # Tencent Cloud secret id
+    r"AKLT[A-Za-z0-9_-]{16,}+={0,2}",  # Volcengine
+    r"hf_[A-Za-z0-9]{20,}+",
+    r"npm_[A-Za-z0-9]{30,}+",
+    r"pypi-[A-Za-z0-9_-]{40,}+",
+    r"SG\.[A-Za-z0-9_-]{16,}+\.[A-Za-z0-9_-]{16,}+",  # SendGrid
+    r"SK[0-9a-f]{32}(?![A-Za-z0-9])",  # Twilio
+    r"key-[0-9a-f]{32}(?![A-Za-z0-9])",  # Mailgun
+    r"do[opr]_v1_[0-9a-f]{40,}+",  # DigitalOcean
+    r"shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}",  # Shopify
+    r"hv[sbr]\.[A-Za-z0-9_-]{20,}+",  # Vault
+    r"dapi[0-9a-f]{32}",  # Databricks
+    r"gl(?:c|sa)_[A-Za-z0-9+/=_]{20,}+",  # Grafana
+    r"lin_api_[A-Za-z0-9]{20,}+",
+    r"(?:ntn|secret)_[A-Za-z0-9]{40,}+",
+    r"PMAK-[A-Za-z0-9-]{40,}+",
+    r"sq0(?:atp|csp|idp)-[A-Za-z0-9_-]{20,}+",
+    r"dckr_pat_[A-Za-z0-9_-]{20,}+",
+    r"AGE-SECRET-KEY-1[A-Z0-9]{40,}+",
+    r"EAAC[A-Za-z0-9]{40,}+",
+    r"\d{8,10}:AA[A-Za-z0-9_-]{33}(?![A-Za-z0-9_-])",  # Telegram bot
 )
-_KEY = re.compile("|".join(_KEYS))
+_KEY = re.compile(rf"(?<![A-Za-z0-9_])(?:{'|'.join(_KEYS)})")
+_HOOK = re.compile(  # addresses that anybody who knows them may post to
+    r"(?<=hooks\.slack\.com/services/)[A-Za-z0-9/]{20,}+"
+    r"|(?<=/api/webhooks/)\d{15,}+/[A-Za-z0-9_-]{30,}+"  # Discord
+    r"|(?<=/webhook/send\?key=)[A-Za-z0-9-]{20,}+"  # WeCom
+    r"|(?<=/open-apis/bot/v2/hook/)[A-Za-z0-9-]{20,}+"  # Feishu
+)
 _JWT = re.compile(
     r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{5,}+\.(?:eyJ[A-Za-z0-9_-]*+(?:\.[A-Za-z0-9_-]*+)?|[A-Za-z0-9_-]*+(?:\.[A-Za-z0-9_-]*+){3})"
 )
@@ -64,6 +65,9 @@ def find_issued_keys(text: str) -> Iterator[Span]:
     """Keys of well-known issuers, anywhere in the text."""
     for match in _KEY.finditer(text):
         yield Span(match.start(), match.end(), Kind.KEY)
+    if "hook" in text:
+        for match in _HOOK.finditer(text):
+            yield Span(match.start(), match.end(), Kind.KEY)
 
 
 def find_tokens_and_private_keys(text: str) -> Iterator[Span]:

@@ -16,6 +16,7 @@ _AUTHORIZATION = re.compile(
     r"(?i)(?<![A-Za-z0-9])(?:proxy-|x-forwarded-|http_)?authorization(?:\\*[\"'`]|&quot;)?\]?\s{0,4}(?:=>|[:=：,]|%3[AaDd]|(?=[\"'\[]))\s{0,4}\[?"
     r"(?P<quote>(?:\\*[\"'`]|&quot;)?)\s?"
 )
+_NEXT_HEADER = re.compile(r"(?i)\n|authorization")
 _SCHEME = re.compile(
     r"(?i)(?P<scheme>bearer|basic|token|apikey|api-key|key|jwt|oauth|negotiate|ntlm|digest|hmac|hawk|mac|aws|acs|signature|aws4-hmac-sha256|[a-z]{2,12}-hmac-sha\d{1,3}|tc3-hmac-sha256)(?:\s{1,3}|\+|%20)"
 )
@@ -23,7 +24,9 @@ _TOKEN = re.compile(r"[^\s\"'`,;<>|\\&)\]}，。；）]++")
 _DIGEST_PART = re.compile(
     r"(?i)(?:response|signature|cnonce|nonce|mac|credential|oauth_\w+)\s?=\s?\\?[\"']?([^\s\"',;\\]++)"
 )
-_BEARER = re.compile(r"(?i)(?<![A-Za-z0-9])bearer(?:\s{1,3}|%20|\+|[:=]\s?)\\?[\"']?([A-Za-z0-9._~+/=-]{8,}+)")
+_BEARER = re.compile(
+    r"(?i)(?<![A-Za-z0-9])bearer(?:\s{1,3}|%20|\+|[:=]\s?)\\?[\"']?([A-Za-z0-9._~+/-]{8,}+=*+)(?![A-Za-z0-9=])"
+)
 _BASIC = re.compile(r"(?i)(?<![A-Za-z0-9])basic(?:\s{1,3}|%20|\+)\\?[\"']?([A-Za-z0-9+/_-]{6,}+={0,2})")
 _AUTH_FIELD = re.compile(r"(?i)[\"'](?:_?auth|identitytoken)\\*[\"']\s{0,4}:\s{0,4}\\*[\"']([A-Za-z0-9+/]{8,}+={0,2})")
 _COOKIES = re.compile(
@@ -71,8 +74,8 @@ def _authorization(text: str, match: re.Match[str]) -> Iterator[Span]:
     if "=" in text[match.end() : match.end() + 120] and (
         name == "digest" or "hmac" in name or name in {"oauth", "hawk", "mac", "signature"}
     ):
-        line_end = text.find("\n", match.end(), match.end() + 4000)
-        limit = line_end if line_end > 0 else match.end() + 4000
+        end = _NEXT_HEADER.search(text, match.end(), match.end() + 4000)
+        limit = end.start() if end else match.end() + 4000
         for part in _DIGEST_PART.finditer(text, match.end(), limit):
             yield Span(part.start(1), part.end(1), Kind.TOKEN)
         return

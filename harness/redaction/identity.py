@@ -13,17 +13,18 @@ _MOBILE = re.compile(
 _NO_PHONE_BEFORE = re.compile(
     r"(?i)(?:bytes?|size|offset|used|free|heap|mem(?:ory)?|len(?:gth)?|count|total"
     r"|order(?:[_ -]?(?:id|no))?|trade[_ -]?no"
-    r"|seq|sequence|lsn|pos(?:ition)?|timestamp|ts|订单号?|流水号?|单号|字节)[\"']?\s*[:=：]?\s*[\"']?$"
+    r"|seq|sequence|lsn|pos(?:ition)?|timestamp|ts|of|订单号?|流水号?|单号|字节)[\"']?\s*[:=：]?\s*[\"']?$"
 )
 _UNIT_AFTER = re.compile(r"\s?(?:bytes?|of\s\d|[kmg]i?b\b|[mun]s\b|rows?\b|字节|毫秒)", re.IGNORECASE)
 _ID_CARD = re.compile(r"(?<![A-Za-z0-9])([1-8]\d{5})([ -]?)((?:18|19|20)\d{6})\2(\d{3}[\dXx])(?![A-Za-z0-9])")
 _CARD = re.compile(
-    r"(?<![A-Za-z0-9.])[2-9]\d{3}(?:([ -])\d{4}(?:\1\d{4}){1,2}(?:\1\d{1,4})?|\d{9,15})(?![A-Za-z0-9])(?!\.\d)"
+    r"(?<![A-Za-z0-9_.])(?<![A-Za-z0-9_]-)"
+    r"[2-9]\d{3}(?:([ -])\d{4}(?:\1\d{4}){1,2}(?:\1\d{1,4})?|\d{9,15})(?![A-Za-z0-9])(?!\.\d)"
 )
-_AMEX = re.compile(r"(?<![A-Za-z0-9.])3[47]\d{2}([ -])\d{6}\1\d{5}(?![A-Za-z0-9])")
-_ISSUER = re.compile(
-    r"4(?:\d{12}|\d{15}|\d{18})|5[1-5]\d{14}|2(?:22[1-9]|2[3-9]\d|[3-6]\d{2}|7[01]\d|720)\d{12}|3[47]\d{13}|35\d{14}"
-    r"|3(?:0[0-5]|[68]\d)\d{11}|6(?:011|5\d{2}|4[4-9]\d)\d{12}|62\d{14,17}|60\d{14,17}|81\d{14,17}|9[0-9]\d{14,17}|(?:50|5[6-8]|6)\d{10,17}"
+_AMEX = re.compile(r"(?<![A-Za-z0-9_.])3[47]\d{2}([ -])\d{6}\1\d{5}(?![A-Za-z0-9])")
+_ISSUER = re.compile(  # Visa, Mastercard, American Express, JCB, Diners Club, Discover, UnionPay, ICBC
+    r"4(?:\d{12}|\d{15}|\d{18})|5[1-5]\d{14}|2(?:22[1-9]|2[3-9]\d|[3-6]\d{2}|7[01]\d|720)\d{12}|3[47]\d{13}"
+    r"|35(?:2[89]|[3-8]\d)\d{12}|3(?:0[0-5]|[68]\d)\d{11}|6(?:011|5\d{2}|4[4-9]\d)\d{12}|62\d{14,17}|9558\d{15}"
 )
 _DIGITS = re.compile(r"\d{11}|\d{4}[ -]\d{4}|\d{6}[ -]|\d{4}[ -]\d{6}|\d{3}[ -]\d{4}")
 _WEIGHTS = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)

@@ -51,7 +51,7 @@ _KEY_ENDINGS = tuple(word + "key" for word in ("api", "secret", "private", "aes"
 _WEAK_KEY_ENDINGS = tuple(word + "key" for word in ("access", "app", "master", "client", "mch", "license"))
 _SUFFIXES = words(
     "confirmation confirm confirmed again new old value plain plaintext raw current repeat repeated hash digest md5 "
-    "encrypted enc base64 b64 default override"
+    "encrypted enc base base64 b64 default override"
 )
 _CODES = words("cvv cvv2 cvc cvc2 otp pin smscode verifycode verificationcode captcha authcode")
 _COOKIES = words("jsessionid phpsessid aspsessionid aspnetsessionid connectsid laravelsession beakersessionid")

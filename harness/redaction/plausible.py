@@ -8,11 +8,12 @@ from harness.redaction.words import STOP_WORDS, words
 
 _PLACEHOLDER = re.compile(
     r"""(?ix)
-      [*•●xX.\-_#?~\s]+                            # ****** or xxxx
-    | [<\[({*]+[\s\w:.,'/-]*[>\])}*]+              # <password>, [FILTERED], ***hidden***
+      \[REDACTED:[a-z-]{1,20}\]?
+    | [*•●.\-_#?~\s]+ | x{3,}                      # ****** or xxxx
+    | [<\[({*]+[^\W\d](?:[^\W\d]|[\s:.,'/-])*[>\])}*]*  # <password>, [FILTERED], ***hidden***
     | \$\{[^}:]*(?::-?)?\}? | \{\{.*\}\}? | \$\(.*\)? | \#\{.*\}? | <%.*%>
     | %[sdvq] | %\(\w+\)s | \$\w+ | \?\d* | :[a-z_]\w* | @\{?\w+\}?
-    | your[-_ ].* | change[-_]?me | (?:string|varchar|char|text)\(\d+\)
+    | (?:optional|union|list|sequence)\[.* | your[-_ ].* | change[-_]?me | (?:string|varchar|char|text)\(\d+\)
     """
 )
 _CODE = re.compile(
@@ -26,12 +27,15 @@ _ORDINARY = re.compile(  # times, addresses, versions, paths and URLs are no sec
     r"(?i)\d[\d:.,/T+-]*(?:Z|ms|us|ns|s|m|h|d|kb|mb|gb|b|%)?|v?\d+(?:\.\d+)+[\w.-]*|[a-z]+://.*|/[\w./-]*|\S+\.(?:py|java|go|js|ts|xml|ya?ml|json|conf|properties|pem|key|txt|log)(?::\d+)?"
 )
 _COUNT_PREFIXES = ("fail", "invalid", "wrong", "bad", "num", "max", "min", "count", "total", "expired", "active")
+_MAX_WORDS = 1000
 _BOOLEANS = words("true false yes no on off enabled disabled")
 
 
 def is_secret(value: str, label: Label, name: str, *, quoted: bool, prose: bool) -> bool:
     """`value` stands at `name`. `prose`: after a colon within a sentence, where words are mostly words."""
     value = value.strip()
+    if len(value) > _MAX_WORDS:
+        return True  # no status word or placeholder is that long, and what is masked need not be read again
     if not value or is_placeholder(value) or value.lower() in _BOOLEANS:
         return False
     if not quoted and _CODE.fullmatch(value) and not any(c.isdigit() for c in value):
@@ -42,18 +46,18 @@ def is_secret(value: str, label: Label, name: str, *, quoted: bool, prose: bool)
         return _number_is_secret(value, label, name, prose=prose)
     if value.strip(".,:;!?()'\"").lower() in STOP_WORDS:
         return False
-    if " " in value and _is_sentence(value):
+    if " " in value and is_sentence(value):
         return False
     if label.weak:
-        return looks_secret(value)
+        return looks_secret(value) or (label.kind is Kind.PASSWORD and _is_mixed(value))
     if label.kind is Kind.PASSWORD:
         return not (name.lower() in {"pwd", "oldpwd"} and value.startswith("/"))
-    return len(value) >= 4 and (any(c.isdigit() for c in value) or not _is_name(value, label))
+    return len(value) >= 4 and not (prose and _is_name(value))
 
 
 def is_placeholder(value: str) -> bool:
     """Masks, templates and variables stand where a secret would stand."""
-    if value.startswith("[REDACTED:") or _PLACEHOLDER.fullmatch(value):
+    if _PLACEHOLDER.fullmatch(value):
         return True
     stars = value.count("*")
     return "***" in value and stars * 3 >= len(value)
@@ -77,14 +81,18 @@ def _number_is_secret(value: str, label: Label, name: str, *, prose: bool) -> bo
     return len(value) >= 6
 
 
-def _is_sentence(value: str) -> bool:
+def is_sentence(value: str) -> bool:
+    """Words of which a third or more say what became of a secret; four random words have none or one."""
     words = [word.strip(".,:;!?()'\"").lower() for word in value.split(maxsplit=12)]
-    known = sum(word in STOP_WORDS for word in words)
-    return words[0] in STOP_WORDS or known >= 2
+    known = sum(word in STOP_WORDS for word in words) * 3
+    return known >= len(words) if words[0] in STOP_WORDS else known > len(words)
 
 
-def _is_name(value: str, label: Label) -> bool:
-    """`secret: shop-tls`, `token=WECHAT`: lower or upper case words are names of secrets more often than secrets."""
-    return (
-        label.kind is not Kind.PASSWORD and len(value) < 16 and value.isalpha() and (value.islower() or value.isupper())
-    )
+def _is_mixed(value: str) -> bool:
+    """`pass=B0b#1` is a password, `pass=12`, `pass=first` and `pass=2/3` count something."""
+    return any(c.isalpha() for c in value) and not value.isalpha() and not _ORDINARY.fullmatch(value)
+
+
+def _is_name(value: str) -> bool:
+    """`secret: shop`, `token: WECHAT`: lower or upper case words are names of secrets more often than secrets."""
+    return len(value) < 16 and value.isalpha() and (value.islower() or value.isupper())

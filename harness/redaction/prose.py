@@ -18,6 +18,13 @@ _NAMED = re.compile(
 _STRONG = re.compile(r"(?=[^\s]*\d)(?=[^\s]*[A-Za-z])|(?=[^\s]*[A-Za-z0-9])(?=[^\s]*[!@#$%^&*~])")
 
 
+_SETTING = re.compile(
+    r"(?i)\b(?:config(?:ure)?|set|--global|--add)\s{1,3}(?:set\s{1,3})?(?P<name>[\w.-]{4,80}+)\s{1,3}(?P<value>[^\s\"'=]{4,200}+)"
+)
+_CLUSTER_NAME = re.compile(r"[a-z0-9][a-z0-9.-]*")  # Kubernetes names its objects so
+_COLUMN_TYPE = re.compile(r"(?i)[a-z]{3,12}\(\d")
+
+
 def find_named_in_prose(text: str) -> Iterator[Span]:
     """What follows the word password, token, secret or key without a separator, if it looks like a secret."""
     for match in _NAMED.finditer(text):
@@ -25,11 +32,19 @@ def find_named_in_prose(text: str) -> Iterator[Span]:
         label = label_of(match["name"])
         if label is None or not value or is_placeholder(value) or value.lower() in STOP_WORDS:
             continue
+        if _COLUMN_TYPE.match(value) or is_placeholder(match["value"]):
+            continue
+        if label.kind is not Kind.PASSWORD and _CLUSTER_NAME.fullmatch(value) and "-" in value:
+            continue
         if "=" in value.rstrip("=") or "://" in value or value.startswith(("(", "{", "[", "/", "-")):
             continue
         quoted = bool(match["quote"]) and (label.kind is Kind.PASSWORD or looks_secret(value))
         if quoted or _is_meant(value, label.kind):
             yield Span(match.start("value"), match.start("value") + len(value), label.kind)
+    for match in _SETTING.finditer(text):
+        label = label_of(match["name"])
+        if label and not label.weak and looks_secret(match["value"]):
+            yield Span(match.start("value"), match.end("value"), label.kind)
 
 
 def _is_meant(value: str, kind: Kind) -> bool:

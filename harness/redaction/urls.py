@@ -16,7 +16,8 @@ _BARE = re.compile(
     r"(?<![\w/:@.-])([A-Za-z_][\w.+-]{0,63}):([^\s:@/\"'<>,;]{4,100})@((?!sha\d)[A-Za-z0-9][\w.-]{1,100}):\d{2,5}(?!\w)"
 )
 _ORACLE = re.compile(
-    r"(?i)(?:jdbc:oracle:(?:thin|oci):|\bsqlplus\s(?:-\w+\s){0,3}|\b(?:exp|imp|expdp|impdp|sqlldr)\s(?:userid=)?)([\w$#]{1,64})/(\"[^\"\n]{1,100}\"|[^\s@/\"]{1,100})@"
+    r"(?i)(?:jdbc:oracle:(?:thin|oci):|\bsqlplus\s(?:-\w+\s){0,3}"
+    r"|\b(?:conn(?:ect)?|exp|imp|expdp|impdp|sqlldr)\s(?:userid=)?)([\w$#]{1,64})/(\"[^\"\n]{1,100}\"|[^\s/\"]{1,100})@"
 )
 _PGPASS = re.compile(r"(?m)^[\w.*-]{1,100}:(?:\d{2,5}|\*):[\w.*-]{1,64}:[\w.*-]{1,64}:([^\s:]{1,200})$")
 
@@ -46,13 +47,14 @@ def _urls(text: str) -> Iterator[Span]:
 def _password(text: str, scheme: re.Match[str], limit: int) -> Span | None:
     start = scheme.end()
     user = _USER.match(text, start, limit)
+    http = scheme[0].lower().startswith("http")
     if user is None:
-        return _lone_user(text, start, limit)
+        return _lone_user(text, start, limit) if http else None
     if _PORT.match(text, user.end(), limit) and not scheme[0].startswith(
         ("redis", "mysql", "amqp", "mongodb", "postgres")
     ):
         return None
-    end = _at_sign(text, user.end(), limit, http=scheme[0].lower().startswith("http"))
+    end = _at_sign(text, user.end(), limit, http=http)
     if end < 0:
         return None
     value = text[user.end() : end]

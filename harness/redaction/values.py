@@ -4,7 +4,9 @@ import re
 from typing import NamedTuple
 
 CJK = "\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60\u2018\u2019\u201c\u201d"
-QUOTE = re.compile(r"(\\*+)([\"'`])|(&quot;|&#34;|&apos;|&#39;)|([“‘「『【])")
+QUOTE = re.compile(
+    r"(?:(?:[NnUuBbRrFf]|[Rr][Bb]|[Bb][Rr])(?=[\"']))?(\\*+)([\"'`])|(&quot;|&#34;|&apos;|&#39;)|([“‘「『【])"
+)
 
 _CLOSERS = {"“": "”", "‘": "’", "「": "」", "『": "』", "【": "】"}
 _RUN = re.compile(rf"[^\s\"'`,;&)\]}}>|\\<{CJK}%]++")
@@ -22,6 +24,7 @@ _STOP_AFTER = {
     "}": re.compile(r"\}(?![A-Za-z0-9!@#$%^*+_-])"),
     ">": re.compile(r">(?![A-Za-z0-9!@#$%^*+_-])"),
 }
+_TEMPLATE = re.compile(r"\{\{[^{}\n]{0,200}\}\}|\$\{[^{}\n]{0,200}\}|\$\([^()\n]{0,200}\)|<%[^%\n]{0,200}%>")
 _OPENERS = {")": "(", "]": "[", "}": "{", ">": "<"}
 
 
@@ -34,12 +37,15 @@ class Value(NamedTuple):
     quoted: bool
 
 
-def read_value(text: str, at: int, *, in_query: bool = False) -> Value:
-    """Read the value that begins at `at`; it may be empty."""
+def read_value(text: str, at: int, *, in_query: bool = False, encoded: bool = False) -> Value:
+    """Read the value that begins at `at`; it may be empty.
+
+    `in_query`: an `&` ends it. `encoded`: it stands in a percent-encoded query, so `%26` does.
+    """
     quote = QUOTE.match(text, at)
     if quote:
         return read_quoted(text, quote)
-    return _read_bare(text, at, in_query=in_query)
+    return _read_bare(text, at, in_query=in_query, encoded=encoded)
 
 
 def read_quoted(text: str, quote: re.Match[str]) -> Value:
@@ -78,10 +84,11 @@ def _closes(run: int, levels: int) -> bool:
     return run % 2 == 0
 
 
-def _read_bare(text: str, at: int, *, in_query: bool) -> Value:
+def _read_bare(text: str, at: int, *, in_query: bool, encoded: bool) -> Value:
     if text.startswith("{", at) and (end := text.find("}", at, at + 200)) > 0 and text[end + 1 : end + 2] in ("", ";"):
         return Value(at + 1, end, end + 1, True)  # ODBC writes PWD={a;b}
-    position, size = at, len(text)
+    template = _TEMPLATE.match(text, at)
+    position, size = template.end() if template else at, len(text)
     while position < size:
         run = _RUN.match(text, position)
         if run:
@@ -91,6 +98,9 @@ def _read_bare(text: str, at: int, *, in_query: bool) -> Value:
         stop = _STOP_AFTER.get(char)
         if stop is None or (char == "&" and in_query):
             break
+        if char == "%" and not encoded:
+            position += 1
+            continue
         if stop.match(text, position) and not (
             char in _OPENERS and _OPENERS[char] in text[max(at, position - 40) : position]
         ):

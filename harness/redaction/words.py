@@ -20,12 +20,11 @@ STOP_WORDS: Final = words(
     different than least most only max min length characters chars character digits attempts attempt times tries
     policy history hash hashed encrypted decrypted protected disabled enabled locked unlocked authentication
     authorization authenticated login logout user username account name string str text varchar char bytes int
-    integer number boolean bool object any bearer basic digest jwt oauth oauth2 token tokens password passwords
-    secret secrets key keys n/a na nan void default hidden masked redacted removed filtered sanitized omitted
-    placeholder example eof ident identifier when where while because due does do did has have had already still
-    please again here there now yet never always stored saved loaded read written cached rate limit exceeded quota
-    bucket count per usage present absent available unavailable see using via upon after before until manager store
-    service rule
+    integer number boolean bool object bearer basic digest jwt oauth oauth2 token tokens password passwords n/a na
+    nan void hidden masked redacted removed filtered sanitized omitted placeholder eof ident identifier when where
+    while because due does do did has have had already still please again here there now yet never always stored
+    saved loaded read written cached rate limit exceeded quota bucket count per usage present absent available
+    unavailable see using via upon after before until rule
     """
 )
 """Status words, function words and type names: `password: expired`, `token is missing`, `password: str`."""
