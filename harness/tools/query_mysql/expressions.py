@@ -145,7 +145,8 @@ class ExpressionProver:
             shift = binds == SUM and isinstance(right, exp.Interval)
             if level < binds and not (level == INTERVAL_LEVEL and isinstance(operator, exp.Add) and not shift):
                 self._unclear(" ".join(parts), level)
-            self.take(word)
+            if not (word == "AND" and self.accept("&&")):
+                self.take(word)
             text, level = self.prove(right)
             if level <= binds and not shift:
                 self._unclear(text, level)
@@ -215,12 +216,25 @@ class ExpressionProver:
 
     def _is(self, node: exp.Expr, negated: bool = False) -> Proved:
         only(node, _THIS_EXPRESSION)
-        text = self.operand(node.args["this"], COMPARISON)
+        text = self.operand(self._before_is(node.args["this"]), COMPARISON)
         self.take("IS")
         word = self._negatable_word("NULL", negated)
         if not isinstance(node.args["expression"], exp.Null):
             refuse(RefusalCode.OPERATOR, "IS may only be followed by NULL or NOT NULL; write a comparison with =.")
         return f"{text} IS {word}", COMPARISON
+
+    def _before_is(self, node: exp.Expr) -> exp.Expr:
+        """The left operand without the parentheses that the parser puts around a comparison there."""
+        if not isinstance(node, exp.Paren) or self.next.canon != "(":
+            return node
+        at, depth = self.at, 0
+        while self.tokens[at].kind is not Kind.END:
+            depth += {"(": 1, ")": -1}.get(self.tokens[at].canon, 0)
+            at += 1
+            if depth == 0:
+                break
+        own = self.tokens[at].canon in ("IS", ")")  # the agent's: they enclose the whole operand
+        return node if own else node.args["this"]
 
     def _negatable_word(self, word: str, negated: bool) -> str:
         if negated:
@@ -254,12 +268,14 @@ class ExpressionProver:
         amount = node.args["this"]
         if not isinstance(amount, exp.Paren):
             self.mismatch()
-        text = self.value(amount.args["this"])
+        text, level = self.prove(amount.args["this"])
+        if level == INTERVAL_LEVEL:
+            refuse(RefusalCode.INTERVAL, _INTERVAL_ALONE)
         unit = self.next
         if unit.kind is not Kind.UNIT:
             self.mismatch()
         self.at += 1
-        simple = text[:1] in (render.LITERAL, render.PARAM) and text.count(text[0]) == 2
+        simple = level == PRIMARY and text[0] in (render.LITERAL, render.PARAM, "(")
         return f"INTERVAL {text if simple else f'({text})'} {unit.value}", INTERVAL_LEVEL
 
     def _literal(self, node: exp.Expr) -> Proved:

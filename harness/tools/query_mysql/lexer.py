@@ -70,6 +70,7 @@ _TOKEN = re.compile(
     | (?P<runs>/\*M?!)
     | (?P<hint>/\*\+)
     | (?P<comment>--(?=[\x00-\x20\x7f]|\Z)[^\n]*|\#[^\n]*|/\*.*?\*/)
+    | (?P<open>/\*)
     | (?P<dotted>(?<=[`{_IDENT}])\.[{_IDENT}]+)
     | (?P<number>(?:\d+\.\d*|\.\d+|\d+)(?:[eE][+-]?\d+)?(?![{_IDENT}]))
     | (?P<word>[{_IDENT}]+)
@@ -84,7 +85,7 @@ _SPECIAL_NUMBER = re.compile(r"0x[0-9A-Fa-f]+|0b[01]+|\d+[eE]\d+.*", re.DOTALL)
 _NOT_A_NUMBER = re.compile(r"\d+\.\d*|\.\d+")
 _ESCAPE = re.compile(r"\\(.)|''|\"\"", re.DOTALL)
 _ESCAPES = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a", "%": "\\%", "_": "\\_"}
-_SAME_AS = {"&&": "AND", "||": "OR", "!=": "<>"}
+_SAME_AS = {"||": "OR", "!=": "<>"}  # `&&` is not AND: BETWEEN does not take it
 _PREFIXES = frozenset({"NOT", "!", "-", "+"})
 _ENDS_OPERAND = frozenset({Kind.NAME, Kind.STRING, Kind.NUMBER, Kind.PARAM, Kind.UNIT})
 _OPERAND_WORDS = frozenset({")", "NULL", "TRUE", "FALSE", "END"})
@@ -138,6 +139,8 @@ class _Lexer:
                 self._string(found.group(), position, end)
             elif kind == "quoted":
                 self._name(found.group()[1:-1].replace("``", "`"), position, end, bare=False)
+            elif kind == "open":
+                refuse(RefusalCode.COMMENT, f"The comment {quoted(sql[position:])} is never closed; leave it out.")
             elif kind == "runs":
                 refuse(
                     RefusalCode.COMMENT,
@@ -312,8 +315,6 @@ class _Lexer:
         char, rest = self.sql[position], quoted(self.sql[position : position + 40])
         if char in "'\"`":
             refuse(RefusalCode.SYNTAX, f"The quote before {rest} is never closed; close it.")
-        if self.sql.startswith("/*", position):
-            refuse(RefusalCode.COMMENT, f"The comment {rest} is never closed; leave it out.")
         if char in "@":
             refuse(RefusalCode.VARIABLE, f"Variables such as {rest} are not allowed; pass the value in params.")
         if char == ":":

@@ -242,7 +242,7 @@ class StatementProver(ExpressionProver):
         while isinstance(node, exp.Paren):
             node = node.this
         column = self.meanings.get(id(node))
-        name = self.tokens[self.at - 1].value if isinstance(node, exp.Column) and column else source
+        name = self._token_of(node.this).value if isinstance(node, exp.Column) and column else source
         if alias is not None:
             self.accept("AS")
             token = self.next
@@ -319,11 +319,17 @@ class StatementProver(ExpressionProver):
         text = self._alone(node, rule)
         for _ in range(open_parentheses):
             self.take(")")
-        return text
+        if isinstance(node, exp.Column | exp.Literal):
+            return text
+        return "(" * open_parentheses + text + ")" * open_parentheses
 
     def _alone(self, node: exp.Expr, rule: Callable[[str], Meaning]) -> str:
         token = self.next
-        if isinstance(node, exp.Placeholder) or (isinstance(node, exp.Neg) and isinstance(node.this, exp.Literal)):
+        # MariaDB takes TRUE, and a parameter that the driver fills in, for positions as well.
+        constant = node.this if isinstance(node, exp.Neg) else node
+        if isinstance(constant, exp.Placeholder | exp.Boolean) or (
+            constant is not node and isinstance(constant, exp.Literal)
+        ):
             refuse(RefusalCode.PARAMS, f"{self.clause} takes columns, aliases and positions; write one of these.")
         if isinstance(node, exp.Literal) and token.kind is Kind.NUMBER and token.value.isdecimal():
             if not 1 <= int(token.value[:9]) <= len(self.scope.items):

@@ -19,8 +19,9 @@ def _text(value: bytes) -> str:
     return value.decode("utf-8", "replace")
 
 
-def _ascii(value: bytes) -> str:
-    return value.decode("ascii", "replace")
+def _ascii(value: bytes | str) -> str:
+    """The driver hands DECIMAL over as text."""
+    return value if isinstance(value, str) else value.decode("ascii", "replace")
 
 
 def _number(value: bytes) -> float:

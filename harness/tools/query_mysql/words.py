@@ -78,7 +78,7 @@ REASONS: dict[str, tuple[RefusalCode, str]] = {
     **dict.fromkeys(("UNION", "INTERSECT", "EXCEPT"), (RefusalCode.UNION, _NO_SET)),
     **dict.fromkeys(("FOR", "LOCK"), (RefusalCode.LOCK, _NO_LOCK)),
     **dict.fromkeys(("CROSS", "NATURAL", "RIGHT", "STRAIGHT_JOIN"), (RefusalCode.JOIN, _NO_JOIN)),
-    **dict.fromkeys(("USE", "FORCE", "IGNORE", "INDEX", "KEY"), (RefusalCode.HINT, _NO_INDEX)),
+    **dict.fromkeys(("USE", "FORCE", "IGNORE"), (RefusalCode.HINT, _NO_INDEX)),
     **dict.fromkeys(
         ("HIGH_PRIORITY", "SQL_BIG_RESULT", "SQL_CALC_FOUND_ROWS", "SQL_SMALL_RESULT", *SELECT_MODIFIERS),
         (RefusalCode.HINT, "Modifiers after SELECT are not allowed, DISTINCT apart; leave it out."),
