@@ -1,7 +1,10 @@
 """The server: in a thread of its own, on a free port, with a script for each purpose and a record of all requests."""
 
 import asyncio
+import hashlib
 import json
+import socket
+import struct
 import threading
 import time
 from collections import defaultdict, deque
@@ -13,6 +16,8 @@ from tests.provider.replies import Answer, JsonObject, Reply, Request
 from tests.provider.script import by_default
 
 DRIP_SECONDS = 0.05
+RESET_ON_CLOSE = struct.pack("ii", 1, 0)
+"""SO_LINGER with no time: closing sends a reset."""
 
 
 @dataclass(slots=True)
@@ -30,6 +35,9 @@ class Provider:
     """The played model. Use it as a context manager, or by the fixture `provider`."""
 
     seen: list[Seen] = field(default_factory=list)
+    peak: int = 0
+    """The most requests that were ever open at once."""
+    _open: int = 0
     _scripts: dict[str, deque[Answer]] = field(default_factory=lambda: defaultdict(deque))
     _defaults: dict[str, Answer] = field(default_factory=dict)
     _changed: threading.Condition = field(default_factory=threading.Condition)
@@ -55,6 +63,7 @@ class Provider:
         """Forget scripts and requests."""
         with self._changed:
             self.seen.clear()
+            self.peak = self._open
             self._scripts.clear()
             self._defaults.clear()
 
@@ -95,9 +104,10 @@ class Provider:
     async def _start(self) -> int:
         app = web.Application(client_max_size=1 << 26)
         app.router.add_post("/v1/chat/completions", self._complete)
-        self._runner = web.AppRunner(app, handler_cancellation=True, access_log=None)
+        app.router.add_post("/v1/embeddings", _embed)
+        self._runner = web.AppRunner(app, handler_cancellation=True, access_log=None, shutdown_timeout=0.1)
         await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", 0, shutdown_timeout=0.1)
+        site = web.TCPSite(self._runner, "127.0.0.1", 0)
         await site.start()
         port: int = self._runner.addresses[0][1]
         return port
@@ -112,6 +122,8 @@ class Provider:
         seen = Seen(request, time.monotonic())
         with self._changed:
             self.seen.append(seen)
+            self._open += 1
+            self.peak = max(self.peak, self._open)
             script = self._scripts[request.purpose]
             answer = script.popleft() if script else self._defaults.get(request.purpose, by_default)
             self._changed.notify_all()
@@ -124,6 +136,7 @@ class Provider:
         finally:
             with self._changed:
                 seen.ended = time.monotonic()
+                self._open -= 1
                 self._changed.notify_all()
 
     async def _send(self, http: web.Request, reply: Reply) -> web.StreamResponse:
@@ -133,6 +146,7 @@ class Provider:
             return web.Response(status=reply.status, body=body, content_type="application/json")
         assert http.transport is not None
         if reply.fault == "reset":
+            http.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_ON_CLOSE)
             http.transport.abort()
             return web.Response()
         response = web.StreamResponse(headers={"Content-Type": "application/json", "Content-Length": str(len(body))})
@@ -158,3 +172,15 @@ def _completion(reply: Reply) -> JsonObject:
     if reply.usage is not None:
         completion["usage"] = reply.usage
     return completion
+
+
+async def _embed(http: web.Request) -> web.Response:
+    """Vectors of four numbers that depend on the text alone."""
+    texts = (await http.json())["input"]
+    vectors = [
+        [byte / 255 for byte in hashlib.sha256(text.encode()).digest()[:4]]
+        for text in ([texts] if isinstance(texts, str) else texts)
+    ]
+    data = [{"object": "embedding", "index": index, "embedding": vector} for index, vector in enumerate(vectors)]
+    usage = {"prompt_tokens": len(vectors), "total_tokens": len(vectors)}
+    return web.json_response({"object": "list", "model": "test", "data": data, "usage": usage})

@@ -1,11 +1,12 @@
 """The played model behaves as it says, also when it misbehaves."""
 
+import asyncio
 import json
 
 import httpx
 import pytest
 
-from tests.provider.replies import CUT, DRIP, RESET, call, calls, error, hang, text
+from tests.provider.replies import CUT, DRIP, MARKER, RESET, Reply, call, calls, cut_off, error, hang, text
 from tests.provider.server import Provider
 
 ASK = {"model": "test", "messages": [{"role": "user", "content": json.dumps({"query": "hello"})}]}
@@ -33,25 +34,52 @@ def test_tool_calls_go_out_as_they_were_made(provider: Provider) -> None:
 
 def test_errors_have_their_status(provider: Provider) -> None:
     provider.script("system_chat", error(429))
-    assert post(provider).status_code == 429
+    answer = post(provider)
+    assert answer.status_code == 429
+    assert MARKER in answer.text
+    assert answer.headers["Content-Type"].startswith("application/json")
 
 
-@pytest.mark.parametrize("fault", [RESET, CUT])
-def test_broken_connections_break(provider: Provider, fault: object) -> None:
-    provider.script("system_chat", RESET if fault is RESET else CUT)
-    with pytest.raises(httpx.TransportError):
+def test_reasoning_usage_and_finish_reason_are_scripted(provider: Provider) -> None:
+    provider.script("system_chat", text("a", reasoning_content="thought"), Reply({"content": "b"}, usage=None))
+    provider.script("system_chat", cut_off("half"))
+    first, second, third = (post(provider).json() for _ in range(3))
+    assert first["choices"][0]["message"]["reasoning_content"] == "thought"
+    assert first["usage"]["total_tokens"] == 120
+    assert "usage" not in second
+    assert third["choices"][0]["finish_reason"] == "length"
+
+
+@pytest.mark.parametrize(("fault", "raised"), [(RESET, httpx.ReadError), (CUT, httpx.RemoteProtocolError)])
+def test_broken_connections_break(provider: Provider, fault: Reply, raised: type[Exception]) -> None:
+    provider.script("system_chat", fault)
+    with pytest.raises(raised):
         post(provider)
 
 
-@pytest.mark.parametrize("slow", [hang(30), DRIP])
-def test_a_client_that_leaves_is_noticed(provider: Provider, slow: object) -> None:
-    provider.script("system_chat", hang(30) if slow is not DRIP else DRIP)
+@pytest.mark.parametrize(("slow", "patience"), [(hang(30), 0.3), (DRIP, 0.02)])
+def test_a_client_that_leaves_is_noticed(provider: Provider, slow: Reply, patience: float) -> None:
+    provider.script("system_chat", slow)
     with pytest.raises(httpx.TimeoutException):
-        httpx.post(
-            f"{provider.url}/chat/completions",
-            json=ASK,
-            headers={"X-SuperBiz-Purpose": "system_chat"},
-            timeout=httpx.Timeout(5, read=0.3 if slow is not DRIP else 0.02),
-            trust_env=False,
-        )
+        post(provider, timeout=patience)
     assert provider.wait_closed(provider.wait_for("system_chat"), 5).closed_by_client
+
+
+async def test_requests_at_once_are_counted(provider: Provider) -> None:
+    provider.always("system_chat", Reply({"content": "late"}, delay=0.5))
+    async with httpx.AsyncClient(trust_env=False, timeout=10) as client:
+        asked = (
+            client.post(f"{provider.url}/chat/completions", json=ASK, headers={"X-SuperBiz-Purpose": "system_chat"})
+            for _ in range(3)
+        )
+        await asyncio.gather(*asked)
+    assert provider.peak == 3
+    assert all(seen.ended is not None and not seen.closed_by_client for seen in provider.seen)
+
+
+def test_it_embeds_by_the_text_alone(provider: Provider) -> None:
+    first, second = (
+        httpx.post(f"{provider.url}/embeddings", json={"model": "test", "input": texts}, trust_env=False).json()["data"]
+        for texts in (["a", "b"], "b")
+    )
+    assert first[1]["embedding"] == second[0]["embedding"] != first[0]["embedding"]
