@@ -71,11 +71,11 @@ class AllowlistSettings(Section):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        if self.default_schema not in self.allowed_schemas:
-            raise ValueError(f"default_schema {self.default_schema} is not one of allowed_schemas")
         for name in self.allowed_schemas:
             if name.lower() in METADATA_SCHEMAS:
                 raise ValueError(f"allowed_schemas names {name}: metadata schemas cannot be allowed")
+        if self.default_schema not in self.allowed_schemas:
+            raise ValueError(f"default_schema {self.default_schema} is not one of allowed_schemas")
         return self
 
 

@@ -24,7 +24,6 @@ def open_connection(
     arguments: dict[str, Any] = {
         "user": unquote(parts.username or ""),
         "password": unquote(parts.password or ""),
-        "database": source.default_schema,
         "charset": "utf8mb4",
         "use_unicode": False,
         "conv": CONVERSIONS,

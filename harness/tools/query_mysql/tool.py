@@ -4,7 +4,7 @@ import asyncio
 import json
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, create_model
+from pydantic import BeforeValidator, Field, create_model
 
 from harness.context import RunContext
 from harness.errors import ToolCallError, ToolErrorCode
@@ -19,7 +19,16 @@ from harness.tools.query_mysql.refusal import StatementRefusedError
 from harness.tools.summary import ToolSummary
 
 Integer = Annotated[int, Field(ge=-(1 << 63), lt=1 << 64)]
-Number = Annotated[float, Field(allow_inf_nan=False)]
+
+
+def _no_integer(value: object) -> object:
+    """A whole number beyond 64 bits must not become a rounded one."""
+    if isinstance(value, int):
+        raise ValueError("a whole number needs 64 bits at most")
+    return value
+
+
+Number = Annotated[float, Field(allow_inf_nan=False), BeforeValidator(_no_integer)]
 Value = Annotated[str, Field(max_length=10_000)] | Integer | Number | bool | None
 
 SUMMARY_CHARS = 600
