@@ -1,6 +1,9 @@
 """What providers returned as reasoning, and who read it. Source: 05-audit, "Reasoning"."""
 # ruff: noqa: DJ001  (null says "there is none"; an empty string beside it would say the same twice)
 
+from typing import Self
+from uuid import UUID
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
@@ -56,6 +59,15 @@ class AgentReasoningAudit(models.Model):
         return f"{self.run_id} {self.step_id}"
 
 
+class ReasoningAccessQuerySet(models.QuerySet["ReasoningAccess"]):
+    def of_run(self, run_id: str) -> Self:
+        """The attempts on exactly this run; none for what is no id."""
+        try:
+            return self.filter(run_id=UUID(run_id.strip()))
+        except ValueError:
+            return self.none()
+
+
 class ReasoningAccess(models.Model):
     """One attempt to read reasoning, refused ones too: who, when, which run, from where."""
 
@@ -74,6 +86,8 @@ class ReasoningAccess(models.Model):
     http_status = models.PositiveSmallIntegerField(_("answer"))
     remote_address = models.GenericIPAddressField(_("from"), null=True)  # null: a socket without address
     via = models.CharField(_("via"), max_length=5, choices=Via)
+
+    objects = ReasoningAccessQuerySet.as_manager()
 
     class Meta:
         db_table = "reasoning_access"
