@@ -1,7 +1,7 @@
 """Proves that a statement stays inside the subset and the allowlist, and renders it anew from the proof.
 
-`lexer` reads the text as MariaDB does, sqlglot (MySQL dialect) builds the tree, `expressions` and
-`statement` prove the tree against the tokens, `scope` says which column each name means, `render` writes the
+`lexer` reads the text as MariaDB does, sqlglot (MySQL dialect) builds the tree, `operands`, `expressions`
+and `statement` prove the tree against the tokens, `scope` says which column each name means, `render` writes the
 statement that runs. The agent's text itself is never executed. Needs no service.
 Source: 03-tools, "query_mysql".
 """
@@ -17,13 +17,16 @@ from sqlglot import Dialect, ParseError, parse_one
 
 from harness.tools.query_mysql import render
 from harness.tools.query_mysql.lexer import Kind, Lexed, lex
+from harness.tools.query_mysql.operands import allowed_function
 from harness.tools.query_mysql.policy import Policy
 from harness.tools.query_mysql.refusal import RefusalCode, quoted, refuse
 from harness.tools.query_mysql.statement import StatementProver
 
 Param: TypeAlias = str | int | float | bool | None
 
-MAX_NAME_CHARS = 128
+MAX_NAME_CHARS = 64
+MAX_GROWTH = 8
+"""How many times the longest statement a rendering may be: aliases inside expressions are written out."""
 _MYSQL = Dialect.get_or_raise("mysql")
 
 
@@ -71,6 +74,9 @@ def prove(sql: str, params: Sequence[Param], policy: Policy) -> ProvedStatement:
             RefusalCode.PARAMS,
             f"The statement has {placeholders} `?` and params has {len(params)} values; pass one for each.",
         )
+    for token in lexed.tokens:
+        if token.kind is Kind.FUNCTION:  # before parsing: many functions have a syntax of their own
+            allowed_function(token, policy)
     try:
         tree = parse_one(lexed.canonical, dialect=_MYSQL)
         prover = StatementProver(lexed, params, policy)
@@ -80,6 +86,8 @@ def prove(sql: str, params: Sequence[Param], policy: Policy) -> ProvedStatement:
     except RecursionError:
         refuse(RefusalCode.TOO_COMPLEX, "The statement is nested too deep; write it flatter.")
     executed, order = render.statement(fragment, prover.literals)
+    if len(executed) > MAX_GROWTH * policy.max_sql_chars:
+        refuse(RefusalCode.TOO_COMPLEX, "The statement uses a long alias too often; write it plainly.")
     tables = prover.scope.tables
     return ProvedStatement(
         executed_sql=executed,

@@ -7,14 +7,17 @@ from sqlglot import exp
 
 from harness.tools.query_mysql import render
 from harness.tools.query_mysql.config import METADATA_SCHEMAS
-from harness.tools.query_mysql.expressions import ExpressionProver, Meaning, only, unsupported
+from harness.tools.query_mysql.expressions import ExpressionProver
 from harness.tools.query_mysql.lexer import Kind, Lexed, Token
+from harness.tools.query_mysql.operands import Meaning
 from harness.tools.query_mysql.policy import AllowedTable, Policy
 from harness.tools.query_mysql.refusal import RefusalCode, StatementRefusedError, quoted, refuse
 from harness.tools.query_mysql.scope import ColumnUse, Scope, ScopeTable, SelectItem
+from harness.tools.query_mysql.walk import only, unsupported
 
 MAX_LIMIT = (1 << 64) - 1
 MAX_ALIAS_CHARS = 256
+MAX_COLUMNS = 100
 
 _SELECT_PARTS = frozenset(
     {"expressions", "distinct", "from_", "joins", "where", "group", "having", "order", "limit", "offset"}
@@ -219,6 +222,8 @@ class StatementProver(ExpressionProver):
         if distinct is not None:
             only(distinct, frozenset())
             self.take("DISTINCT")
+        if len(tree.expressions) > MAX_COLUMNS:
+            refuse(RefusalCode.TOO_COMPLEX, f"More than {MAX_COLUMNS} columns are asked for; name those that you need.")
         texts: list[str] = []
         items: list[SelectItem] = []
         for node in tree.expressions:

@@ -1,7 +1,7 @@
 """What the tests of query_mysql share: the shop's policy, and a MariaDB that holds the shop."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +9,7 @@ import pytest
 
 from harness.tools.query_mysql.config import MysqlToolsSettings, PolicySettings
 from harness.tools.query_mysql.policy import Policy
+from superbiz.demo.services import Services
 from tests.harness.query_mysql.server import MariaServer
 
 DATA = Path(__file__).resolve().parents[2] / "data" / "sql"
@@ -31,16 +32,11 @@ def policy() -> Policy:
 
 
 @pytest.fixture(scope="session")
-def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MariaServer]:
-    """A MariaDB with the shop's tables and rows. Tests do not change the rows."""
-    server = MariaServer(tmp_path_factory.mktemp("maria"))
-    server.install()
-    server.start()
-    try:
-        server.load(DATA / "fixture.sql")
-        yield server
-    finally:
-        server.stop()
+def shop(services: Services) -> MariaServer:
+    """The session's MariaDB with the shop's tables and rows. Tests do not change the rows."""
+    server = MariaServer(services.directory, services.endpoints.mariadb_socket)
+    server.load(DATA / "fixture.sql")
+    return server
 
 
 SettingsFactory = Callable[..., MysqlToolsSettings]

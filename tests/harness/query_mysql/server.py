@@ -14,11 +14,11 @@ STARTUP_SECONDS = 60
 
 
 class MariaServer:
-    """One `mariadbd` on a socket below `directory`; no port."""
+    """One `mariadbd` on a socket; `start` and `stop` are for one of the test's own, below `directory`."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, socket: Path | None = None) -> None:
         self.directory = directory
-        self.socket = directory / "s.sock"
+        self.socket = socket or directory / "s.sock"
         self._process: subprocess.Popen[bytes] | None = None
 
     def install(self) -> None:

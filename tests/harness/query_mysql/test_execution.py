@@ -130,7 +130,7 @@ async def test_every_type_comes_out_as_plain_json(server: MariaServer, tools: To
         "pick": "中", "picks": "x,y", "latin": "é", "uid": "123e4567-e89b-12d3-a456-426655440000",
         "place": "[binary: 25 bytes] 0x000000000101000000000000000000f03f0000000000000040",
     }  # fmt: skip
-    assert (zero["day"], zero["moment"], zero["exact"]) == ("0000-00-00", "0000-00-00T00:00:00", "-0.0000000001")
+    assert (zero["day"], zero["moment"], zero["exact"]) == ("0000-00-00", "0000-00-00T00:00:00.000", "-0.0000000001")
     assert (zero["years"], zero["bits"], zero["bytes"], zero["words"]) == (0, 0, "[binary: 0 bytes] 0x", "")
     assert result["truncated"] is False
 

@@ -56,8 +56,12 @@ def test_a_toml_policy_with_several_sources_asks_which(tmp_path: Path) -> None:
 
 
 def test_odd_input_gets_a_verdict_and_no_crash() -> None:
-    odd = ['{"sql": "SELECT \\ud800"}', '{"sql": "", "params": []}', '{"sql": "SELECT id FROM orders", "params": [[1]]}',
-           '{"sql": "SELECT id FROM orders WHERE id = ?", "params": [NaN]}']  # fmt: skip
+    odd = [
+        '{"sql": "SELECT \\ud800"}',
+        '{"sql": "", "params": []}',
+        '{"sql": "SELECT id FROM orders", "params": [[1]]}',
+        '{"sql": "SELECT id FROM orders WHERE id = ?", "params": [NaN]}',
+    ]
     done = sqlguard(DATA / "policy.json", "\n".join(odd), "--jsonl")
     assert [json.loads(line)["verdict"] for line in done.stdout.splitlines()] == ["reject"] * 4
 
