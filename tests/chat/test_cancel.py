@@ -13,11 +13,12 @@ from chat import cancel
 from chat.cancel import CancelBus, CancelOutcome
 from chat.runs import RunningRun, RunRegistry
 from harness.errors import StopReason
+from superbiz.demo.services import Services
 from tests.chat.running import running_run, until_stopped
 
 
 @pytest.fixture
-async def here() -> AsyncIterator[tuple[RunRegistry, CancelBus]]:
+async def here(services: Services) -> AsyncIterator[tuple[RunRegistry, CancelBus]]:
     registry = RunRegistry(10)
     bus = CancelBus(registry)
     bus.start()
@@ -26,7 +27,7 @@ async def here() -> AsyncIterator[tuple[RunRegistry, CancelBus]]:
 
 
 @pytest.fixture
-async def other() -> AsyncIterator[tuple[RunRegistry, CancelBus]]:
+async def other(services: Services) -> AsyncIterator[tuple[RunRegistry, CancelBus]]:
     registry = RunRegistry(10)
     bus = CancelBus(registry)
     bus.start()

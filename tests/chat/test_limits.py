@@ -6,7 +6,6 @@ from itertools import count
 from uuid import uuid4
 
 import pytest
-from django.conf import settings
 
 from chat.limits import UserLimit
 from harness.errors import StoreUnavailableError
@@ -21,8 +20,8 @@ def user_id() -> int:
 
 
 @pytest.fixture
-async def limit() -> AsyncIterator[UserLimit]:
-    limit = UserLimit.from_url(settings.REDIS_URL, runs=2, lease_seconds=60)
+async def limit(redis_admin_url: str) -> AsyncIterator[UserLimit]:
+    limit = UserLimit.from_url(redis_admin_url, runs=2, lease_seconds=60)
     yield limit
     await limit.close()
 
@@ -45,8 +44,8 @@ async def test_a_place_that_was_given_back_is_given_again(limit: UserLimit, user
     assert not await limit.take(user_id, uuid4())
 
 
-async def test_a_lease_of_a_process_that_died_expires(user_id: int) -> None:
-    limit = UserLimit.from_url(settings.REDIS_URL, runs=1, lease_seconds=0.1)
+async def test_a_lease_of_a_process_that_died_expires(redis_admin_url: str, user_id: int) -> None:
+    limit = UserLimit.from_url(redis_admin_url, runs=1, lease_seconds=0.1)
     try:
         assert await limit.take(user_id, uuid4())
         assert not await limit.take(user_id, uuid4())
@@ -57,8 +56,10 @@ async def test_a_lease_of_a_process_that_died_expires(user_id: int) -> None:
         await limit.close()
 
 
-async def test_of_many_that_ask_at_once_in_several_processes_only_so_many_get_a_place(user_id: int) -> None:
-    limits = [UserLimit.from_url(settings.REDIS_URL, runs=3, lease_seconds=60) for _ in range(4)]
+async def test_of_many_that_ask_at_once_in_several_processes_only_so_many_get_a_place(
+    redis_admin_url: str, user_id: int
+) -> None:
+    limits = [UserLimit.from_url(redis_admin_url, runs=3, lease_seconds=60) for _ in range(4)]
     taken = await asyncio.gather(*(limit.take(user_id, uuid4()) for limit in limits for _ in range(10)))
     assert sum(taken) == 3
     for limit in limits:
