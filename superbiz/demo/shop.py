@@ -105,7 +105,7 @@ def _grant(cursor: MySQLdb.cursors.Cursor, port: int) -> str:
     """An account that can do exactly what the allowlist says."""
     password = secrets.token_urlsafe(18)
     cursor.execute(f"DROP USER IF EXISTS {ACCOUNT}@'%'")
-    cursor.execute(f"CREATE USER {ACCOUNT}@'%' IDENTIFIED BY %s", (password,))
+    cursor.execute(f"CREATE USER {ACCOUNT}@'%%' IDENTIFIED BY %s", (password,))
     for table, columns in ALLOWED.items():
         cursor.execute(f"GRANT SELECT ({', '.join(columns)}) ON order_db.{table} TO {ACCOUNT}@'%'")
     return f"mysql://{ACCOUNT}:{password}@127.0.0.1:{port}"
