@@ -16,6 +16,7 @@ DAYS = (7, 30, 90)
 STATES = (RunStatus.SUCCEEDED, RunStatus.FALLBACK, RunStatus.FAILED, RunStatus.CANCELLED)
 CHART_HEIGHT = 160
 CHART_WIDTH = 960
+LABEL_WIDTH = 45
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,8 @@ class Day:
     parts: Sequence[Part]
     x: float
     width: float
+    labelled: bool
+    """Whether the chart has room for the date."""
     p50_ms: int | None
     p95_ms: int | None
     tokens: int
@@ -44,11 +47,12 @@ class Day:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """`count` of `total`, for a name."""
+    """`count` of `total`, for a name; `label` is the name for people."""
 
     name: str
     count: int
     total: int
+    label: str = ""
 
     @property
     def percent(self) -> float:
@@ -98,7 +102,7 @@ def dashboard(now: datetime, days: int) -> Dashboard:
         days=[_day(row, number, len(by_day), highest) for number, row in enumerate(by_day)],
         total=total,
         running=runs.filter(status=RunStatus.RUNNING).count(),
-        states=[Share(state.value, whole[state.value], total) for state in STATES],
+        states=[Share(state.value, whole[state.value], total, str(state.label)) for state in STATES],
         fallbacks=[Share(name, count, total) for name, count in fallbacks],
         tools=[Share(name, bad, every) for name, bad, every in tools[:20]],
         p50_ms=_whole(whole["p50"]),
@@ -124,6 +128,7 @@ def _day(row: dict[str, Any], number: int, days: int, highest: int) -> Day:
         parts=parts,
         x=round(number * width + width * 0.1, 1),
         width=round(width * 0.8, 1),
+        labelled=(days - 1 - number) % max(1, -(-days * LABEL_WIDTH // CHART_WIDTH)) == 0,
         p50_ms=_whole(row["p50"]),
         p95_ms=_whole(row["p95"]),
         tokens=row["tokens"],

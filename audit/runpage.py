@@ -2,7 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
+
+from django.utils import timezone
 
 from audit.models import AgentStep, DiagnosisRun, DiagnosisTraceEvent, ToolInvocation
 from audit.waterfall import Waterfall, waterfall
@@ -48,12 +51,12 @@ class Difference:
     """One figure of two runs."""
 
     label: str
-    left: Any
-    right: Any
+    left: str
+    right: str
 
     @property
     def differs(self) -> bool:
-        return bool(self.left != self.right)
+        return self.left != self.right
 
 
 def run_page(run: DiagnosisRun) -> RunPage:
@@ -80,9 +83,16 @@ def run_page(run: DiagnosisRun) -> RunPage:
 def differences(left: DiagnosisRun, right: DiagnosisRun) -> list[Difference]:
     """The header figures of two runs side by side."""
     return [
-        Difference(str(DiagnosisRun._meta.get_field(name).verbose_name), getattr(left, name), getattr(right, name))  # type: ignore[union-attr]
+        Difference(str(DiagnosisRun._meta.get_field(name).verbose_name), _text(left, name), _text(right, name))  # type: ignore[union-attr]
         for name in _COMPARED
     ]
+
+
+def _text(run: DiagnosisRun, name: str) -> str:
+    value = getattr(run, f"get_{name}_display")() if name in ("intent", "status") else getattr(run, name)
+    if isinstance(value, datetime):
+        return timezone.localtime(value).strftime("%Y-%m-%d %H:%M:%S")
+    return "–" if value is None else str(value)
 
 
 def _why(run: DiagnosisRun, timeline: Sequence[DiagnosisTraceEvent]) -> list[str]:

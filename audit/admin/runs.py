@@ -63,7 +63,8 @@ class DiagnosisRunAdmin(ReadOnlyAdmin):
 
     @admin.display(description=gettext_lazy("time"))
     def time(self, run: DiagnosisRun) -> str:
-        return timezone.localtime(run.started_at).strftime("%Y-%m-%d %H:%M:%S")
+        at = timezone.localtime(run.started_at)
+        return format_html("<span>{}</span> <span>{}</span>", at.strftime("%Y-%m-%d"), at.strftime("%H:%M:%S"))
 
     @admin.display(description=gettext_lazy("user"))
     def user(self, run: DiagnosisRun) -> str:
@@ -72,7 +73,7 @@ class DiagnosisRunAdmin(ReadOnlyAdmin):
 
     @admin.display(description=gettext_lazy("question"))
     def question(self, run: DiagnosisRun) -> str:
-        return Truncator(run.user_query).chars(60)
+        return Truncator(run.user_query).chars(48)
 
     @admin.display(description=gettext_lazy("intent"))
     def intent_name(self, run: DiagnosisRun) -> str:
