@@ -1,0 +1,160 @@
+"""What the tools returned, as findings: each one observation, said with the words and figures of its evidence."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from superbiz.demo.offline.conversation import Call, JsonObject
+from superbiz.demo.offline.passages import best_sentence, quote, terms
+from superbiz.demo.offline.question import Question, identifiers_in
+
+SHOWN_ROWS = 8
+SHOWN_PATTERNS = 2
+SHOWN_DOCUMENTS = 2
+_SEVERITY = {"FATAL": 0, "CRITICAL": 0, "ERROR": 1, "SEVERE": 1, "WARN": 2, "WARNING": 2}
+_CELL = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One analysis of the report, with what other parts of the report may take from it."""
+
+    call: Call
+    text: str
+    simulated: bool = False
+    quoted: str = ""
+    """The exact slice of the evidence that the text quotes."""
+    title: str = ""
+    passage: JsonObject = field(default_factory=dict)
+    service: str = ""
+    window: str = ""
+
+    @property
+    def kind(self) -> str:
+        return "NORMAL" if self.call.status == "EVIDENCE_FOUND" else "NEGATIVE_OBSERVATION"
+
+
+def findings(question: Question, calls: Sequence[Call]) -> list[Finding]:
+    """Documents last: what is happening comes before what is known about it."""
+    say = question.chinese
+    live: list[Finding] = []
+    for call in calls:
+        if call.name == "query_logs":
+            live += _log_finding(call, say)
+        elif call.name == "query_mysql":
+            live += _row_finding(call, say)
+    wanted = terms(question.text) | set().union(*(terms(each.quoted) for each in live if each.quoted))
+    documents = [each for call in calls if call.name == "lookup_knowledge" for each in _documents(call, wanted, say)]
+    return [*live, *documents]
+
+
+def shared_names(findings_: Sequence[Finding]) -> list[str]:
+    """Names that both a quoted log line and a found passage hold, so that the one may be set beside the other."""
+    passages = " ".join(str(each.passage.get("excerpt", "")) for each in findings_ if each.passage).lower()
+    logs = [each.quoted for each in findings_ if each.quoted and not each.passage]
+    names = [name for line in logs for name in [*identifiers_in(line), *re.findall(r"[A-Z][a-z]+[A-Z]\w+", line)]]
+    return [name for name in dict.fromkeys(names) if name.lower() in passages]
+
+
+def window_of(call: Call) -> str:
+    """`14:00–14:30 (UTC)`, as the scope of a log result has it; with the date when it spans days."""
+    scope = call.result.get("scope") or {}
+    start, end = str(scope.get("start_time", "")), str(scope.get("end_time", ""))
+    if len(start) < 16 or len(end) < 16:
+        return ""
+    zone = re.search(r"(?:Z|[+-]\d{2}:?\d{2})$", end)
+    named = "" if zone is None else " (UTC)" if zone[0] in ("Z", "+00:00") else f" (UTC{zone[0]})"
+    if start[:10] == end[:10]:
+        return f"{start[11:16]}–{end[11:16]}{named}"
+    return f"{start[:10]} {start[11:16]} – {end[:10]} {end[11:16]}{named}"
+
+
+def _log_finding(call: Call, chinese: bool) -> Iterator[Finding]:
+    result = call.result
+    scope = result.get("scope") or {}
+    simulated = result.get("source_kind") == "MOCK"
+    mark = ("（MOCK 模拟数据）" if chinese else " (MOCK, simulated)") if simulated else ""
+    topic, query, window = str(scope.get("topic", "")), quote(str(scope.get("query", ""))), window_of(call)
+    if call.status == "NO_EVIDENCE":
+        text = (
+            f"{topic} 日志{mark}在 {window} 内没有匹配 “{query}” 的事件。"
+            if chinese
+            else f"The {topic} logs{mark} hold no event that matches “{query}” within {window}."
+        )
+        yield Finding(call, text, simulated, window=window)
+    if call.status != "EVIDENCE_FOUND":
+        return
+    patterns = sorted(result.get("patterns") or (), key=_weight)[:SHOWN_PATTERNS]
+    count = result.get("match_count")
+    text = (
+        f"{topic} 日志{mark}在 {window} 内有 {count} 条事件匹配 “{query}”。"
+        if chinese
+        else f"The {topic} logs{mark} hold {count} events that match “{query}” within {window}."
+    )
+    for pattern in patterns:
+        origin = ", ".join(str(pattern[key]) for key in ("level", "service") if pattern.get(key))
+        line, times = quote(str(pattern.get("example", ""))), pattern.get("count")
+        if chinese:
+            text += f"其中{f'（{origin}）' if origin else ''}出现 {times} 次的一类：“{line}”。"
+        else:
+            text += f" Seen {times} times{f' ({origin})' if origin else ''}: “{line}”."
+    first = patterns[0] if patterns else {}
+    yield Finding(
+        call,
+        text,
+        simulated,
+        quoted=quote(str(first.get("example", ""))),
+        service=str(first.get("service") or ""),
+        window=window,
+    )
+
+
+def _weight(pattern: JsonObject) -> tuple[int, int]:
+    """Severe patterns first, then frequent ones."""
+    return _SEVERITY.get(str(pattern.get("level", "")).upper(), 3), -int(pattern.get("count", 0))
+
+
+def _row_finding(call: Call, chinese: bool) -> Iterator[Finding]:
+    source = str(call.result.get("data_source", ""))
+    if call.status == "NO_EVIDENCE":
+        tables = ", ".join(str(each) for each in (call.result.get("scope") or {}).get("tables", ()))
+        yield Finding(
+            call,
+            f"数据源 {source} 中没有符合条件的行（{tables}）。"
+            if chinese
+            else f"The data source {source} holds no row that meets the condition ({tables}).",
+        )
+    if call.status != "EVIDENCE_FOUND":
+        return
+    rows = call.result.get("rows") or []
+    shown = [", ".join(f"{name}={_cell(value)}" for name, value in row.items()) for row in rows[:SHOWN_ROWS]]
+    rest = len(rows) > SHOWN_ROWS or call.result.get("truncated")
+    if chinese:
+        text = f"数据源 {source} 返回的行：{'；'.join(shown)}{'；其余见引用' if rest else ''}。"
+    else:
+        text = (
+            f"Rows of the data source {source}: {'; '.join(shown)}{'; the rest is in the reference' if rest else ''}."
+        )
+    yield Finding(call, text)
+
+
+def _cell(value: object) -> str:
+    return "NULL" if value is None else quote(str(value), _CELL)
+
+
+def _documents(call: Call, wanted: set[str], chinese: bool) -> Iterator[Finding]:
+    if call.status == "NO_EVIDENCE":
+        yield Finding(
+            call, "内部文档中没有找到相关内容。" if chinese else "The internal documents hold nothing about it."
+        )
+    if call.status != "EVIDENCE_FOUND":
+        return
+    shown: set[str] = set()
+    for passage in call.result.get("evidence") or ():
+        document, title = str(passage.get("document_id")), quote(str(passage.get("title", "")))
+        sentence = best_sentence(passage, wanted)
+        if document in shown or sentence is None or len(shown) == SHOWN_DOCUMENTS:
+            continue
+        shown.add(document)
+        text = f"内部文档《{title}》写道：“{sentence}”" if chinese else f"The document {title} says: “{sentence}”"
+        yield Finding(call, text, quoted=sentence, title=title, passage=passage)
