@@ -4,7 +4,9 @@ where the statement's own tokens say.
 The walk goes through tree and tokens side by side. A node that the parser dropped, invented or moved no
 longer fits the tokens and is refused. Operators are checked against MariaDB's precedence: a tree whose
 operands bind as MariaDB binds them is the tree that MariaDB builds, so it is rendered with the
-parentheses that the agent wrote and no others.
+parentheses that the agent wrote and no others. Where only binary operators meet, MariaDB can read any
+order of them and the rendering has the agent's order; only ON must be understood as MariaDB does, because
+what joins two tables depends on it.
 """
 
 import math
@@ -95,21 +97,22 @@ class ExpressionProver(OperandProver):
             chain.append(node)
             node = node.args["this"]
         text, level = self.prove(node)
-        parts = [text]
+        parts, first = [text], True
         for operator in reversed(chain):
             only(operator, _BINARY_PARTS)
             word, binds = BINARY[type(operator)]
             right = operator.args["expression"]
             shift = binds == SUM and isinstance(right, exp.Interval)
-            if level < binds and not (level == INTERVAL_LEVEL and isinstance(operator, exp.Add) and not shift):
+            added_to = level == INTERVAL_LEVEL and isinstance(operator, exp.Add) and not shift
+            if level < binds and not added_to and (first or self.clause == "ON"):
                 self._unclear(" ".join(parts), level)
             if not (word == "AND" and self.accept("&&")):
                 self.take(word)
             text, level = self.prove(right)
-            if level <= binds and not shift:
+            if level <= binds and not shift and (type(right) not in BINARY or self.clause == "ON"):
                 self._unclear(text, level)
             parts += (word, text)
-            level = binds
+            level, first = (binds if shift else min(binds, level)), False
         return " ".join(parts), level
 
     def _not(self, node: exp.Expr) -> Proved:
@@ -140,7 +143,7 @@ class ExpressionProver(OperandProver):
 
     def _between(self, node: exp.Expr, negated: bool = False) -> Proved:
         only(node, _BETWEEN_PARTS)
-        text = self.operand(node.args["this"], SUM)
+        text = self.operand(node.args["this"], PREDICATE)
         word = self._negatable_word("BETWEEN", negated)
         low = self.operand(node.args["low"], SUM)
         self.take("AND")
@@ -150,14 +153,14 @@ class ExpressionProver(OperandProver):
         if node.args.get("query") is not None:
             refuse(RefusalCode.SUBQUERY, NO_SUBQUERY)
         only(node, _IN_PARTS)
-        text = self.operand(node.args["this"], SUM)
+        text = self.operand(node.args["this"], PREDICATE)
         word = self._negatable_word("IN", negated)
         self.take("(")
         return f"{text} {word} ({', '.join(self._list(node.expressions))})", PREDICATE
 
     def _like(self, node: exp.Expr, negated: bool = False) -> Proved:
         only(node, _LIKE_PARTS)
-        text = self.operand(node.args["this"], SUM)
+        text = self.operand(node.args["this"], PREDICATE)
         word = self._negatable_word("LIKE", negated or bool(node.args.get("negate")))
         return f"{text} {word} {self.operand(node.args['expression'], SUM)}", PREDICATE
 
@@ -166,11 +169,12 @@ class ExpressionProver(OperandProver):
         like, sign = node.args["this"], node.args["expression"]
         if not isinstance(like, exp.Like):
             unsupported(node, self.lexed.sql[self.next.start :])
-        text, level = self._like(like, negated)
+        text, _ = self._like(like, negated)
         self.take("ESCAPE")
         if self.next.kind is not Kind.STRING or len(self.next.value) > 1:
             refuse(RefusalCode.LITERAL, "ESCAPE takes a string of one character, such as ESCAPE '!'.")
-        return f"{text} ESCAPE {self.value(sign)}", level
+        # Another predicate behind it would belong to the character for MariaDB.
+        return f"{text} ESCAPE {self.value(sign)}", COMPARISON
 
     def _is(self, node: exp.Expr, negated: bool = False) -> Proved:
         only(node, _THIS_EXPRESSION)

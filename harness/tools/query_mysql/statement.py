@@ -331,7 +331,9 @@ class StatementProver(ExpressionProver):
     def _alone(self, node: exp.Expr, rule: Callable[[str], Meaning]) -> str:
         token = self.next
         # MariaDB takes TRUE, and a parameter that the driver fills in, for positions as well.
-        constant = node.this if isinstance(node, exp.Neg) else node
+        constant = node
+        while isinstance(constant, exp.Neg | exp.Paren):
+            constant = constant.this
         if isinstance(constant, exp.Placeholder | exp.Boolean) or (
             constant is not node and isinstance(constant, exp.Literal)
         ):

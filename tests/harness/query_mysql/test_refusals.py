@@ -50,7 +50,7 @@ RULES = [
     ("LITERAL", "SELECT 0x41 FROM orders", "`0x41`", "decimal"),
     ("LITERAL", "SELECT _latin1'a' FROM orders", "`_latin1`", "plain string"),
     ("LITERAL", "SELECT id FROM orders WHERE created_at > DATE '2026-01-01'", "`DATE`", "plain string"),
-    ("PRECEDENCE", "SELECT id = 1 < 2 FROM orders", "`? < ?`", "parentheses"),
+    ("PRECEDENCE", "SELECT id FROM orders WHERE id = NOT 1", "`NOT ?`", "parentheses"),
     ("FUNCTION", "SELECT SLEEP(5) FROM orders", "`SLEEP`", "allowed are"),
     ("FUNCTION", "SELECT COUNT (*) FROM orders", "COUNT", "COUNT(...)"),
     ("FUNCTION", "SELECT shop.upper(status) FROM orders", "`upper`", "plain one"),
