@@ -39,14 +39,13 @@ _LONG_FLAG = re.compile(
 )
 _POSITIONAL = re.compile(
     r"\b(?:add_user|change_password|adduser|htpasswd\s+-\w*b\w*\s+\S{1,200}|net\s+user)\s+(?!-)\S{1,100}\s+(?P<value>[^\s/]\S{0,200})"
+    r"|\bmysqladmin\s(?:-\S{1,60}\s(?:[^\s-]\S{0,60}\s)?){0,6}password\s+[\"']?(?P<admin>[^\s\"']{1,200})"
     r"|\bchpasswd\s*<<<\s*[\"']?[\w.-]{1,64}:(?P<chpasswd>[^\s\"']{1,200})"
     r"|\becho\s+(?:-n\s+)?[\"']?[\w.-]{1,64}:(?P<echo>[^\s\"'|]{1,200})[\"']?\s*\|\s*(?:sudo\s+)?chpasswd"
     r"|\becho\s+(?:-n\s+)?[\"']?(?P<sudo>[^\s\"'|]{1,200})[\"']?\s*\|\s*(?:sudo\s+-\w*S|docker\s+login|helm\s|kinit|cryptsetup|passwd)"
 )
 _SHELL_WORD = re.compile(r"[^\s|;&\"'`<>)]++")
-_SQL_HINT = re.compile(
-    r"(?i)identified|password|passwd|pwd|secret|token|requirepass|masterauth|auth\b|\bpass\b|setuser"
-)
+_SQL_HINT = re.compile(r"(?i)identified|password|passwd|pwd|secret|token|requirepass|masterauth|auth\b|pass|setuser")
 _SQL = re.compile(
     r"(?i)\bidentified\s+(?:with\s+[\w'\"`]{1,60}\s+)?(?:by|as|using)\s+(?:password\s+)?(?=\\*['\"])"
     r"|\bidentified\s+by\s+(?=[\w#$!])"

@@ -44,6 +44,8 @@ def find_personal_numbers(text: str) -> Iterator[Span]:
                 yield Span(match.start(), match.end(), Kind.BANK_CARD)
     for match in _MOBILE.finditer(text):
         before = text[max(0, match.start() - 24) : match.start()]
+        if before.endswith("-") and not before[-2:-1].isalnum():
+            continue  # a negative number
         if not _NO_PHONE_BEFORE.search(before) and not _UNIT_AFTER.match(text, match.end()):
             yield Span(match.start(1), match.end(1), Kind.MOBILE)
 

@@ -92,7 +92,7 @@ def label_of(name: str) -> Label | None:
 
 def _label_of_words(parts: list[str], joined: str) -> Label | None:
     last, before = parts[-1], parts[-2] if len(parts) > 1 else ""
-    if joined.endswith(_PASSWORD_ENDINGS) or last in _PASSWORD_WORDS:
+    if joined.endswith((*_PASSWORD_ENDINGS, "cliauth")) or last in _PASSWORD_WORDS:
         return _PASSWORD
     if last == "pass":
         return _WEAK_PASSWORD if len(parts) == 1 else _PASSWORD

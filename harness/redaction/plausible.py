@@ -12,14 +12,14 @@ _PLACEHOLDER = re.compile(
     | [*•●.\-_#?~\s]+ | x{3,}                      # ****** or xxxx
     | [<\[({*]+[^\W\d](?:[^\W\d]|[\s:.,'/-])*[>\])}*]*  # <password>, [FILTERED], ***hidden***
     | \$\{[^}:]*(?::-?)?\}? | \{\{.*\}\}? | \$\(.*\)? | \#\{.*\}? | <%.*%>
-    | %[sdvq] | %\(\w+\)s | \$\w+ | \?\d* | :[a-z_]\w* | @\{?\w+\}?
+    | \{\d*\} | %[sdvq] | %\(\w+\)s | \$\w+ | \?\d* | :[a-z_]\w* | @\{?\w+\}?
     | (?:optional|union|list|sequence)\[.* | your[-_ ].* | change[-_]?me | (?:string|varchar|char|text)\(\d+\)
     """
 )
 _CODE = re.compile(
     r"(?:self|this|request|req|config|conf|cfg|settings|process|os|env|system|args|opts|options|params|user|form|data"
     r"|ctx|context|props|props?erties|credentials|_POST|_GET|_ENV|input|body|payload|vault|secrets?)"
-    r"(?:\.|->|::|\[|\?\.)[\w.\[\]'\"$>()-]*|[A-Za-z_]\w*(?:\.\w+)*\(.*",
+    r"(?:\.|->|::|\[|\?\.)[\w.\[\]'\"$>()-]*|[A-Za-z_][A-Za-z_]*(?:\.[A-Za-z_]+)*\(.*",
     re.IGNORECASE,
 )
 _UUID = re.compile(r"(?i)[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
@@ -38,7 +38,7 @@ def is_secret(value: str, label: Label, name: str, *, quoted: bool, prose: bool)
         return True  # no status word or placeholder is that long, and what is masked need not be read again
     if not value or is_placeholder(value) or value.lower() in _BOOLEANS:
         return False
-    if not quoted and _CODE.fullmatch(value) and not any(c.isdigit() for c in value):
+    if not quoted and is_code(value):
         return False
     if label.kind is Kind.CODE:
         return value.isdigit() and 3 <= len(value) <= 8
@@ -49,10 +49,10 @@ def is_secret(value: str, label: Label, name: str, *, quoted: bool, prose: bool)
     if " " in value and is_sentence(value):
         return False
     if label.weak:
-        return looks_secret(value) or (label.kind is Kind.PASSWORD and _is_mixed(value))
+        return looks_secret(value) or (label.kind is Kind.PASSWORD and is_mixed(value))
     if label.kind is Kind.PASSWORD:
         return not (name.lower() in {"pwd", "oldpwd"} and value.startswith("/"))
-    return len(value) >= 4 and not (prose and _is_name(value))
+    return len(value) >= 3 and not (prose and _is_name(value))
 
 
 def is_placeholder(value: str) -> bool:
@@ -88,7 +88,12 @@ def is_sentence(value: str) -> bool:
     return known >= len(words) if words[0] in STOP_WORDS else known > len(words)
 
 
-def _is_mixed(value: str) -> bool:
+def is_code(value: str) -> bool:
+    """A call, an attribute or an index: the program names where the secret is, not what it is."""
+    return bool(_CODE.fullmatch(value))
+
+
+def is_mixed(value: str) -> bool:
     """`pass=B0b#1` is a password, `pass=12`, `pass=first` and `pass=2/3` count something."""
     return any(c.isalpha() for c in value) and not value.isalpha() and not _ORDINARY.fullmatch(value)
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from harness.redaction.labels import label_of
-from harness.redaction.plausible import is_placeholder, looks_secret
+from harness.redaction.plausible import is_code, is_placeholder, looks_secret
 from harness.redaction.spans import Kind, Span
 from harness.redaction.words import STOP_WORDS
 
@@ -32,7 +32,7 @@ def find_named_in_prose(text: str) -> Iterator[Span]:
         label = label_of(match["name"])
         if label is None or not value or is_placeholder(value) or value.lower() in STOP_WORDS:
             continue
-        if _COLUMN_TYPE.match(value) or is_placeholder(match["value"]):
+        if _COLUMN_TYPE.match(value) or is_placeholder(match["value"]) or is_code(value):
             continue
         if label.kind is not Kind.PASSWORD and _CLUSTER_NAME.fullmatch(value) and "-" in value:
             continue

@@ -40,10 +40,10 @@ def mask(kind: Kind) -> str:
 
 
 def write_masks(text: str, spans: Iterable[Span]) -> str:
-    """Replace each span; overlapping spans become one mask, existing masks stay as they are."""
+    """Replace each span; overlapping spans become one mask, existing masks and line breaks stay as they are."""
     parts: list[str] = []
     done = 0
-    for span in _without_masks(text, _merged(spans)):
+    for span in _without_masks(text, _by_line(text, _merged(spans))):
         parts.append(text[done : span.start])
         parts.append(mask(span.kind))
         done = span.end
@@ -61,6 +61,19 @@ def _merged(spans: Iterable[Span]) -> list[Span]:
         elif span.end > span.start:
             merged.append(span)
     return merged
+
+
+def _by_line(text: str, spans: list[Span]) -> list[Span]:
+    """Split spans over several lines, so that a masked text keeps its number of lines."""
+    lines: list[Span] = []
+    for span in spans:
+        start = span.start
+        for line in text[span.start : span.end].split("\n"):
+            if line.strip():
+                lead = len(line) - len(line.lstrip())
+                lines.append(Span(start + lead, start + len(line.rstrip()), span.kind))
+            start += len(line) + 1
+    return lines
 
 
 def _without_masks(text: str, spans: list[Span]) -> list[Span]:
