@@ -332,7 +332,7 @@ class StatementProver(ExpressionProver):
         token = self.next
         # MariaDB takes TRUE, and a parameter that the driver fills in, for positions as well.
         constant = node
-        while isinstance(constant, exp.Neg | exp.Paren):
+        while isinstance(constant, exp.Neg | exp.Not | exp.Paren):
             constant = constant.this
         if isinstance(constant, exp.Placeholder | exp.Boolean) or (
             constant is not node and isinstance(constant, exp.Literal)

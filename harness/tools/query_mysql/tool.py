@@ -31,6 +31,7 @@ def _no_integer(value: object) -> object:
 Number = Annotated[float, Field(allow_inf_nan=False), BeforeValidator(_no_integer)]
 Value = Annotated[str, Field(max_length=10_000)] | Integer | Number | bool | None
 
+KEPT_PROOFS = 32
 SUMMARY_CHARS = 600
 """Table names, and column names, of a summary: together they stay under its 2 KiB (characters each)."""
 _DESCRIPTION = """\
@@ -66,6 +67,7 @@ class MysqlTool:
             name: DataSourcePool(name, source, settings, timeout_seconds)
             for name, source in settings.data_sources.items()
         }
+        self._proofs: dict[str, ProvedStatement | StatementRefusedError] = {}
         self.arguments = _arguments(tuple(settings.data_sources))
         self.description = _describe(self._policies, settings)
 
@@ -119,13 +121,25 @@ class MysqlTool:
             await pool.close()
 
     def _prove(self, arguments: QueryMysqlArguments) -> ProvedStatement:
+        """Prove once for each call: the boundary asks several times for what only the proof knows."""
+        key = json.dumps([arguments.data_source, arguments.sql, arguments.params])
+        if key not in self._proofs:
+            while len(self._proofs) >= KEPT_PROOFS:
+                del self._proofs[next(iter(self._proofs))]
+            self._proofs[key] = self._prove_anew(arguments)
+        proof = self._proofs[key]
+        if isinstance(proof, StatementRefusedError):
+            raise ToolCallError(ToolErrorCode.NOT_ALLOWED, f"{proof.code}: {proof.message}")
+        return proof
+
+    def _prove_anew(self, arguments: QueryMysqlArguments) -> ProvedStatement | StatementRefusedError:
         policy = self._policies.get(arguments.data_source)
         if policy is None:
             raise ToolCallError(ToolErrorCode.NOT_ALLOWED, "There is no such data source; do without this tool.")
         try:
             return prove(arguments.sql, arguments.params, policy)
         except StatementRefusedError as refused:
-            raise ToolCallError(ToolErrorCode.NOT_ALLOWED, f"{refused.code}: {refused.message}") from None
+            return refused
 
 
 def _arguments(names: tuple[str, ...]) -> type[QueryMysqlArguments]:

@@ -85,3 +85,17 @@ def test_a_value_at_the_limit_is_whole(size: int, cut: bool) -> None:
         "truncated": False,
     }
     assert project(raw, "call_1", LIMITS)["truncated"] is cut
+
+
+def test_a_long_value_that_masking_shortens_still_counts_as_cut() -> None:
+    secret = "Authorization: Bearer " + "aB3" * 1_400
+    raw = {
+        "data_source": "s",
+        "columns": [{"name": "a", "redacted": False}],
+        "rows": [[secret + " and so on" * 500]],
+        "truncated": False,
+    }
+    result = project(raw, "call_1", LIMITS)
+    assert "aB3" not in result["rows"][0]["a"]
+    assert "[cut: 9222 characters]" in result["rows"][0]["a"]
+    assert result["truncated"] is True
