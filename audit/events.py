@@ -13,6 +13,7 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.db import close_old_connections
 from django.http import HttpRequest, HttpResponseBase, QueryDict
+from django.utils.translation import gettext_lazy as _
 from django_eventstream.channelmanager import ChannelManagerBase
 from django_eventstream.event import Event
 from django_eventstream.storage import EventDoesNotExist, StorageBase
@@ -20,8 +21,11 @@ from django_eventstream.views import RedisListener, events, get_listener_manager
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from redis import Redis
+from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
+from redis.retry import Retry
 from redis.typing import EncodableT
+from rest_framework.exceptions import APIException
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
@@ -92,6 +96,14 @@ class SteadyListener(RedisListener):  # type: ignore[misc]
             _catch_up()
 
 
+class FeedUnavailable(APIException):
+    """Redis is away."""
+
+    status_code = 503
+    default_code = "BUSY"
+    default_detail = _("The service is busy. Try again in a moment.")
+
+
 class FeedView(APIView):
     """Run states and timeline events as they happen, as server-sent events; goes on after `Last-Event-ID`."""
 
@@ -109,12 +121,19 @@ class FeedView(APIView):
         plain: HttpRequest = request._request
         plain.user = request.user
         query = QueryDict(mutable=True)
-        if "lastEventId" in plain.GET:
-            query["lastEventId"] = plain.GET["lastEventId"]
+        # Without a place to begin, the library drops what is published while a stream opens.
+        query["lastEventId"] = plain.GET.get("lastEventId") or _now()
         plain.GET = cast(Any, query)  # the library's other parameters belong to a proxy that is not there
         close_old_connections()
         response: HttpResponseBase = events(plain)
         return response
+
+
+def _now() -> str:
+    try:
+        return f"{feed.CHANNEL}:{FeedStorage().get_current_id(feed.CHANNEL)}"
+    except RedisError as error:
+        raise FeedUnavailable from error
 
 
 def _catch_up() -> None:
@@ -129,7 +148,13 @@ def _catch_up() -> None:
 
 @lru_cache(maxsize=1)
 def _redis() -> Redis:
-    return Redis.from_url(settings.REDIS_URL, socket_timeout=2, socket_connect_timeout=2, decode_responses=True)
+    return Redis.from_url(
+        settings.REDIS_URL,
+        socket_timeout=2,
+        socket_connect_timeout=2,
+        retry=Retry(NoBackoff(), 1),  # one new connection after a restart of Redis; the feed waits for nothing else
+        decode_responses=True,
+    )
 
 
 def _key(channel: str) -> str:

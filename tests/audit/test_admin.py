@@ -17,7 +17,7 @@ from audit.admin import runs as admin_runs
 from audit.dashboard import dashboard
 from audit.models import ChatSession, DiagnosisRun, ReasoningAccess
 from audit.vault import Vault
-from tests.audit.cast import Cast
+from tests.audit.clients import client_of
 from tests.audit.factories import (
     STARTED,
     ReasoningFactory,
@@ -26,6 +26,7 @@ from tests.audit.factories import (
     ToolInvocationFactory,
     full_run,
 )
+from tests.cast import Cast
 
 LIST = "/admin/audit/diagnosisrun/"
 
@@ -39,7 +40,7 @@ def staff(cast: Cast) -> Cast:
 
 @pytest.fixture
 def auditor(staff: Cast) -> Client:
-    return staff.client("auditor")
+    return client_of(staff, "auditor")
 
 
 def text(response: Any) -> str:
@@ -55,7 +56,7 @@ def page(client: Client, run: DiagnosisRun, tail: str = "change/") -> str:
 @pytest.mark.parametrize("model", [ChatSession, DiagnosisRun, ReasoningAccess])
 def test_nobody_may_add_change_or_delete(staff: Cast, model: type[Any]) -> None:
     site_admin = admin.site.get_model_admin(model)
-    client = staff.client("admin")
+    client = client_of(staff, "admin")
     request = client.get(LIST).wsgi_request
     assert not site_admin.has_add_permission(request)
     assert not site_admin.has_change_permission(request)
@@ -140,7 +141,7 @@ def test_ids_are_searched_exactly(auditor: Client) -> None:
 )
 def test_who_may_see_the_pages(staff: Cast, name: str, status: int) -> None:
     run = full_run()
-    client = staff.client(name)
+    client = client_of(staff, name)
     for address in ("", "dashboard/", f"{run.pk}/change/", f"{run.pk}/compare/?with={run.pk}"):
         assert client.get(LIST + address).status_code == status
 
@@ -220,26 +221,26 @@ class TestReasoning:
         return run
 
     def test_it_is_on_a_page_of_its_own(self, staff: Cast, run: DiagnosisRun) -> None:
-        client = staff.client("reasoning")
+        client = client_of(staff, "reasoning")
         assert "the&lt;/i&gt; logs" in page(client, run, "reasoning/")
         assert "the&lt;/i&gt; logs" not in page(client, run)
         entry = ReasoningAccess.objects.get()
         assert (entry.user, entry.run_id, entry.granted, entry.via) == (staff.reasoning, run.pk, True, "ADMIN")
 
     def test_without_its_permission_it_is_refused_and_logged(self, staff: Cast, run: DiagnosisRun) -> None:
-        client = staff.client("auditor")
+        client = client_of(staff, "auditor")
         assert client.get(f"{LIST}{run.pk}/reasoning/").status_code == 403
         assert "/reasoning/" not in page(client, run)
         entry = ReasoningAccess.objects.get()
         assert (entry.user, entry.granted, entry.http_status) == (staff.auditor, False, 403)
 
     def test_the_log_shows_who_read(self, staff: Cast, run: DiagnosisRun) -> None:
-        client = staff.client("reasoning")
+        client = client_of(staff, "reasoning")
         page(client, run, "reasoning/")
         html = text(client.get(f"/admin/audit/reasoningaccess/?q={run.pk}"))
         assert str(run.pk) in html
         assert "127.0.0.1" in html
-        assert staff.client("auditor").get("/admin/audit/reasoningaccess/").status_code == 403
+        assert client_of(staff, "auditor").get("/admin/audit/reasoningaccess/").status_code == 403
 
 
 class TestDashboard:

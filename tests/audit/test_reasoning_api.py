@@ -10,8 +10,9 @@ from audit import api
 from audit.management.commands import rotate_reasoning_keys
 from audit.models import AgentReasoningAudit, DiagnosisRun, ReasoningAccess
 from audit.vault import Vault, VaultError
-from tests.audit.cast import Cast
+from tests.audit.clients import client_of
 from tests.audit.factories import ReasoningFactory, RunFactory, SessionFactory, StepFactory, full_run
+from tests.cast import Cast
 
 TEXT = "先看日志, then the pool"
 
@@ -39,7 +40,7 @@ def url(run: DiagnosisRun, query: str | None = None) -> str:
 
 
 def test_a_reasoning_auditor_reads_what_the_provider_returned(cast: Cast, run: DiagnosisRun) -> None:
-    found = cast.client("reasoning").get(url(run)).json()
+    found = client_of(cast, "reasoning").get(url(run)).json()
     assert (found["session_id"], found["run_id"]) == (str(run.session_id), str(run.pk))
     assert [list(item) for item in found["items"]] == [
         [
@@ -63,17 +64,17 @@ def test_a_reasoning_auditor_reads_what_the_provider_returned(cast: Cast, run: D
      ("admin", 200)],
 )  # fmt: skip
 def test_every_attempt_is_logged_refused_ones_too(cast: Cast, run: DiagnosisRun, name: str, status: int) -> None:
-    response = cast.client(name).get(url(run), headers={"X-Forwarded-For": "203.0.113.9"})
+    response = client_of(cast, name).get(url(run), headers={"X-Forwarded-For": "203.0.113.9"})
     assert response.status_code == status
     assert (TEXT in response.content.decode()) == (status == 200)
     entry = ReasoningAccess.objects.get()
-    who = None if name == "anonymous" else getattr(cast, name)
+    who = None if name == "anonymous" else cast[name]
     assert (entry.user, entry.run_id, entry.session_id) == (who, run.pk, run.session_id)
     assert (entry.granted, entry.http_status, entry.remote_address) == (status == 200, status, "127.0.0.1")
 
 
 def test_the_run_is_required_and_belongs_to_the_session(cast: Cast, run: DiagnosisRun) -> None:
-    client = cast.client("reasoning")
+    client = client_of(cast, "reasoning")
     missing = client.get(url(run, ""))
     assert (missing.status_code, list(missing.json()["errors"])) == (400, ["runId"])
     assert client.get(url(run, "?runId=x")).status_code == 400
@@ -85,8 +86,8 @@ def test_the_run_is_required_and_belongs_to_the_session(cast: Cast, run: Diagnos
 
 
 def test_permission_comes_before_everything_that_tells_whether_a_run_exists(cast: Cast, run: DiagnosisRun) -> None:
-    assert cast.client("owner").get(url(run, f"?runId={uuid4()}")).status_code == 403
-    assert cast.client("owner").get(url(run, "")).status_code == 403
+    assert client_of(cast, "owner").get(url(run, f"?runId={uuid4()}")).status_code == 403
+    assert client_of(cast, "owner").get(url(run, "")).status_code == 403
 
 
 def test_reasoning_is_in_no_other_answer(cast: Cast, vault: Vault) -> None:
@@ -96,7 +97,7 @@ def test_reasoning_is_in_no_other_answer(cast: Cast, vault: Vault) -> None:
         reasoning_available=True, reasoning_content=sealed, content_bytes=30
     )
     for address in (f"/api/diagnosis/{run.session_id}/trace", "/api/diagnosis/runs"):
-        answer = cast.client("reasoning").get(address).content.decode()
+        answer = client_of(cast, "reasoning").get(address).content.decode()
         assert TEXT not in answer
         assert sealed not in answer
 

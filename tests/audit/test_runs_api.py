@@ -11,14 +11,15 @@ from pytest_django import DjangoAssertNumQueries
 from audit import api
 from audit.database import on_database_thread
 from audit.models import DiagnosisRun
-from tests.audit.cast import Cast, make_cast
+from tests.audit.clients import client_of
 from tests.audit.factories import STARTED, RunFactory, SessionFactory
+from tests.cast import Cast, make_cast
 
 LIST = "/api/diagnosis/runs"
 
 
 def found(cast: Cast, query: str = "", name: str = "auditor") -> list[str]:
-    response = cast.client(name).get(LIST + query)
+    response = client_of(cast, name).get(LIST + query)
     assert response.status_code == 200, response.json()
     return [run["run_id"] for run in response.json()["results"]]
 
@@ -29,13 +30,13 @@ def found(cast: Cast, query: str = "", name: str = "auditor") -> list[str]:
 )
 @pytest.mark.parametrize("address", [LIST, f"{LIST}/export"])
 def test_it_is_for_auditors(cast: Cast, name: str, status: int, address: str) -> None:
-    assert cast.client(name).get(address).status_code == status
+    assert client_of(cast, name).get(address).status_code == status
 
 
 def test_runs_come_newest_first_and_page_by_cursor(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(api.RunPages, "page_size", 2)
     runs = [RunFactory.create(started_at=STARTED + timedelta(minutes=n)) for n in range(5)]
-    client = cast.client("auditor")
+    client = client_of(cast, "auditor")
     pages, address = [], LIST
     while address:
         page = client.get(address).json()
@@ -87,7 +88,7 @@ def test_ids_are_looked_up_exactly(cast: Cast) -> None:
 @pytest.mark.parametrize("query", ["?status=DONE", "?intent=chat", "?since=yesterday", f"?q={'x' * 201}"])
 def test_conditions_that_mean_nothing_are_refused(cast: Cast, query: str) -> None:
     for address in (LIST, f"{LIST}/export"):
-        refused = cast.client("auditor").get(address + query)
+        refused = client_of(cast, "auditor").get(address + query)
         assert refused.status_code == 400
         assert (refused.json()["code"], len(refused.json()["errors"])) == ("INVALID_REQUEST", 1)
 

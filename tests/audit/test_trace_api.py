@@ -7,8 +7,9 @@ import pytest
 from django.utils import timezone
 
 from audit.models import DiagnosisRun
-from tests.audit.cast import Cast, token_header
+from tests.audit.clients import client_of
 from tests.audit.factories import RunFactory, SessionFactory, full_run
+from tests.cast import Cast, token_header
 
 
 @pytest.fixture
@@ -21,7 +22,7 @@ def url(run: DiagnosisRun, query: str = "") -> str:
 
 
 def body(cast: Cast, name: str, address: str, status: int = 200) -> dict[str, Any]:
-    response = cast.client(name).get(address)
+    response = client_of(cast, name).get(address)
     assert response.status_code == status
     found: dict[str, Any] = response.json()
     return found
@@ -66,7 +67,7 @@ def test_who_may_see_a_trace(cast: Cast, run: DiagnosisRun, name: str, status: i
 
 
 def test_a_token_does_as_well_as_a_session(cast: Cast, run: DiagnosisRun) -> None:
-    response = cast.client("anonymous").get(url(run), headers=token_header(cast.auditor))
+    response = client_of(cast, "anonymous").get(url(run), headers=token_header(cast.auditor))
     assert response.status_code == 200
 
 
@@ -97,5 +98,5 @@ def test_a_hidden_session_is_gone_for_its_owner_but_not_for_auditors(cast: Cast,
 
 
 def test_it_only_answers_get(cast: Cast, run: DiagnosisRun) -> None:
-    response = cast.client("owner").post(url(run))
+    response = client_of(cast, "owner").post(url(run))
     assert (response.status_code, response.json()["code"]) == (405, "METHOD_NOT_ALLOWED")
