@@ -31,6 +31,8 @@ _TUPLE = re.compile(r"[\"'](?P<name>[A-Za-z0-9_.\-]{2,80}+)[\"'],\s{0,4}[\"'](?P
 _CHINESE_BARE = re.compile(
     r"(?:密码|口令|密钥|秘钥|令牌)[】」』\])）]?[ \t]{0,2}[\"'“「【\[(（]?(?P<value>[!-~]{6,100})"
 )
+_CHINESE_BRACKETED = re.compile(r"(?:密码|口令)[“「『【\[(（](?P<value>[!-~]{4,100}?)[”」』】\])）]")
+_CHINESE_CODE = re.compile(r"(?:验证码|校验码|动态码)[ \t]{0,2}[“「【\[(（]?(?P<value>\d{4,8})(?![\w.])")
 _EMPTY_THEN_NAME = re.compile(r"[\w.-]{1,60}[=:]")
 _PAIR = re.compile(
     r"(?i)(?<![A-Za-z0-9])(?:name|key|field|property|参数)\\*[\"']?\s{0,4}[:=]\s{0,4}\\*[\"']?(?P<name>[A-Za-z0-9_.\-]{2,80}+)"
@@ -47,6 +49,9 @@ _FORM_PART = re.compile(
 )
 _ARRAY_ITEM = re.compile(r"\s{0,40}+,\s{0,40}+")
 _STRINGS = re.compile(r"\[\s{0,40}\\*[\"']")
+_YAML_TAG = re.compile(r"!{1,2}(?:vault|binary|str|secret|env|sub)[ \t]+", re.IGNORECASE)
+_INNER_VALUE = re.compile(r"\s{0,40}<value>")
+_MASK = "[REDACTED:"
 _CDATA = "<![CDATA["
 _MAX_ITEMS = 1000
 _MULTIWORD = 200
@@ -70,6 +75,11 @@ def find_assignments(text: str) -> Iterator[Span]:
         content = text[value.start : value.end]
         if len(content) >= 6 and (is_mixed(content) or content.isdigit()):
             yield Span(value.start, value.end, Kind.PASSWORD)
+    for match in _CHINESE_BRACKETED.finditer(text):
+        if is_mixed(match["value"]) or match["value"].isdigit():
+            yield Span(match.start("value"), match.end("value"), Kind.PASSWORD)
+    for match in _CHINESE_CODE.finditer(text):
+        yield Span(match.start("value"), match.end("value"), Kind.CODE)
     for match in _TUPLE.finditer(text):
         if (label := label_of(match["name"])) and looks_secret(match["value"]):
             yield Span(match.start("value"), match.end("value"), label.kind)
@@ -117,6 +127,8 @@ def _plural_label(text: str, match: re.Match[str], name: str) -> Label | None:
 
 
 def _is_no_assignment(text: str, found: Assignment) -> bool:
+    if text[max(0, found.start - len(_MASK)) : found.start] == _MASK:
+        return True  # the kind within a mask
     if found.separator in {"==", "===", "!=", "!==", "<>"} and not QUOTE.match(text, found.end):
         return True
     if found.separator == "->" and not found.space:
@@ -130,7 +142,8 @@ def _is_no_assignment(text: str, found: Assignment) -> bool:
 
 def _value_spans(text: str, found: Assignment) -> tuple[list[Span], int]:
     """The secrets of one value, which may be an array of strings, and where reading goes on."""
-    at = found.end
+    tag = _YAML_TAG.match(text, found.end)
+    at = tag.end() if tag else found.end
     array = at < len(text) and text[at] == "[" and not text.startswith("[REDACTED:", at)
     in_query = found.start > 0 and text[found.start - 1] in "?&"
     in_sentence = (
@@ -165,6 +178,8 @@ def _elements(text: str) -> Iterator[Span]:
             if end > match.end():
                 yield Span(match.end(), end, label.kind)
             continue
-        body = (_ESCAPED_ELEMENT_TEXT if match[0].startswith("&lt;") else _ELEMENT_TEXT).match(text, match.end())
+        inner = _INNER_VALUE.match(text, match.end())
+        start = inner.end() if inner else match.end()
+        body = (_ESCAPED_ELEMENT_TEXT if match[0].startswith("&lt;") else _ELEMENT_TEXT).match(text, start)
         if body and is_secret(body[0], label, match["name"], quoted=True, prose=False):
             yield Span(body.start(), body.end(), label.kind)

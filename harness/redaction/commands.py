@@ -15,7 +15,7 @@ _FLAGS = {  # command -> flags whose value is a password; "+": attached; ":": us
     r"sshpass": "-p -p+",
     r"redis-(?:cli|benchmark)|valkey-cli": "-a",
     r"mongo(?:sh|dump|restore|export|import|stat|top)?|influx|cqlsh|clickhouse-client|impala-shell": "-p",
-    r"curl|http|https|httpie|ab|siege|wrk": "-u: --user: -U: --proxy-user: -a: --auth: -A:",
+    r"curl|etcdctl|http|https|httpie|ab|siege|wrk": "-u: --user: -U: --proxy-user: -a: --auth: -A:",
     r"(?:docker|podman|nerdctl|buildah|skopeo|helm(?:\s+registry)?|oc|az|cf|ibmcloud|argocd)\s+login": "-p",
     r"ldap(?:search|add|modify|delete|passwd|whoami|compare)": "-w -w+",
     r"sqlcmd|bcp|osql|mosquitto_(?:pub|sub)|unzip|zip|ipmitool|isql|tsql": "-P -P+",
@@ -32,7 +32,7 @@ _COMMANDS = [(re.compile(rf"(?:{names})", re.IGNORECASE), frozenset(flags.split(
 _STEP = re.compile(
     r"(?P<break>[\n|;]|&&)|(?<![\w.-])(?P<command>"
     + "|".join(_FLAGS)
-    + r")(?=\s)|(?<=\s)(?P<flag>--?[A-Za-z][\w-]{0,40}|/p:)(?P<after>[ \t]{1,4}|=)?(?P<quote>[\"'])?"
+    + r")(?=[\s\"'])|(?<=[\s\"',])(?P<flag>--?[A-Za-z][\w-]{0,40}|/p:)(?P<after>[ \t]{1,4}|=)?(?P<quote>[\"'])?"
 )
 _LONG_FLAG = re.compile(
     r"(?<![\w-])(?P<flag>--?[A-Za-z][\w-]{2,60})(?:[ \t]{1,4}|[\"']?,[ \t]{0,4})(?P<value>[^\s-]|-(?=\S*\d))"
@@ -45,11 +45,14 @@ _POSITIONAL = re.compile(
     r"|\becho\s+(?:-n\s+)?[\"']?(?P<sudo>[^\s\"'|]{1,200})[\"']?\s*\|\s*(?:sudo\s+-\w*S|docker\s+login|helm\s|kinit|cryptsetup|passwd)"
 )
 _SHELL_WORD = re.compile(r"[^\s|;&\"'`<>)]++")
-_SQL_HINT = re.compile(r"(?i)identified|password|passwd|pwd|secret|token|requirepass|masterauth|auth\b|pass|setuser")
+_SQL_HINT = re.compile(
+    r"(?i)identified|password|passwd|pwd|secret|token|requirepass|masterauth|auth\b|pass|setuser|sp_addlogin"
+)
 _SQL = re.compile(
     r"(?i)\bidentified\s+(?:with\s+[\w'\"`]{1,60}\s+)?(?:by|as|using)\s+(?:password\s+)?(?=\\*['\"])"
     r"|\bidentified\s+by\s+(?=[\w#$!])"
     r"|\b(?:old_)?password\s{0,2}\(\s{0,4}(?=\\*['\"])"
+    r"|\bsp_(?:addlogin|password)\s+N?'[^'\n]{0,100}',\s{0,2}(?=N?')"
     r"|\bpassword\s+(?=\\*'[^'\n])"
     r"|\bset\s+password\s+for\s+\S{1,120}?\s{0,2}(?:=|\bto\b)\s{0,2}(?:password\s{0,2}\(\s{0,2})?(?=\\*['\"])"
     r"|\b\w{0,30}(?:password|passwd|pwd|secret|token)[`\"]?\s+(?:like|in\s{0,2}\()\s{0,2}(?=\\*['\"])"
@@ -82,7 +85,7 @@ def find_command_passwords(text: str) -> Iterator[Span]:
             yield from _short_flag(text, step, flags)
     for match in _LONG_FLAG.finditer(text):
         label = label_of(match["flag"].lstrip("-"))
-        if label and not label.weak:
+        if label and (not label.weak or label.kind is Kind.PASSWORD):
             start, end = _shell_value(text, match.start("value"))
             if is_secret(text[start:end], label, match["flag"], quoted=False, prose=False):
                 yield Span(start, end, label.kind)
@@ -108,6 +111,12 @@ def _short_flag(text: str, step: re.Match[str], flags: frozenset[str]) -> Iterat
             yield Span(start, end, Kind.PASSWORD)
         return
     short = flag[:2]
+    if short + ":" in flags and not flag.startswith("--"):
+        start, end = _shell_value(text, step.start("flag") + 2)
+        separator = text.find(":", start, end)
+        if separator > 0 and "//" not in text[start:end]:
+            yield Span(separator + 1, end, Kind.PASSWORD)
+        return
     if short + "+" in flags and not flag.startswith("--"):
         attached = step.start("flag") + 2
         start, end = _shell_value(text, attached)

@@ -41,7 +41,7 @@ _TOKEN_BEFORE = words(  # page cursors, tokenizers and parsers have tokens that 
 )
 _KEY_BEFORE = words(
     "api secret private account signing encryption encrypt decryption decrypt aes des rsa hmac auth subscription mch "
-    "webhook crypto cipher jwt shared apiv"
+    "webhook crypto cipher jwt shared apiv functions goog"
 )
 _WEAK_KEY_BEFORE = words(
     "access app application master service storage client consumer license ssh deploy server admin merchant session "

@@ -9,6 +9,7 @@ from harness.redaction.spans import Kind, Span
 from harness.redaction.values import QUOTE
 
 _BLOCK = re.compile(r"[|>][+-]?\d?[ \t]*(?:#[^\n]*)?\r?\n")
+_NEXT_LINE = re.compile(r"\r?\n[ \t]+(?P<value>[^\s:#\[{-][^\n:]{0,200}?)[ \t]*(?=\r?\n|$)")
 _PREFIX = re.compile(r"[ \t]*(?:[-+>?*] |export |set |SET |ENV |ARG )?[ \t]*(?:[\"'])?")
 _MORE_NAMES = re.compile(r"[\w.-]{1,40}[\"']?\s?(?:[=:：＝](?!//)|=>)|[,;，；。|\"'<>{}()&]| - | -[\w-]")
 _YAML_LINE = re.compile(r"[ \t]*(?:- )?[\w.-]{1,80}:(?:[ \t]|\r?\n|$)")
@@ -49,6 +50,9 @@ def whole_line_value(text: str, found: Assignment) -> Span | None:
         return None
     if found.separator == "=" and not found.gap:
         return None if found.space else _env_value(text, found)
+    if found.separator == ":" and (below := _NEXT_LINE.match(text, found.end)):
+        accepted = is_secret(below["value"], found.label, found.name, quoted=False, prose=True)
+        return Span(below.start("value"), below.end("value"), found.label.kind) if accepted else None
     return _words(text, found, prefix)
 
 

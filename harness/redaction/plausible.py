@@ -13,7 +13,8 @@ _PLACEHOLDER = re.compile(
     | [<\[({*]+[^\W\d](?:[^\W\d]|[\s:.,'/-])*[>\])}*]*  # <password>, [FILTERED], ***hidden***
     | \$\{[^}:]*(?::-?)?\}? | \{\{.*\}\}? | \$\(.*\)? | \#\{.*\}? | <%.*%>
     | \{\d*\} | %[sdvq] | %\(\w+\)s | \$\w+ | \?\d* | :[a-z_]\w* | @\{?\w+\}?
-    | (?:optional|union|list|sequence)\[.* | your[-_ ].* | change[-_]?me | (?:string|varchar|char|text)\(\d+\)
+    | (?:optional|union|list|sequence|annotated|tuple|dict|type)\[.* | (?-i:DEFAULT) | [\w-]{0,12}\.{3,}\w{0,6}
+    | your[-_ ].* | change[-_]?me | (?:string|varchar|char|text)\(\d+\)
     """
 )
 _CODE = re.compile(
@@ -23,8 +24,10 @@ _CODE = re.compile(
     re.IGNORECASE,
 )
 _UUID = re.compile(r"(?i)[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
-_ORDINARY = re.compile(  # times, addresses, versions, paths and URLs are no secrets by their looks
-    r"(?i)\d[\d:.,/T+-]*(?:Z|ms|us|ns|s|m|h|d|kb|mb|gb|b|%)?|v?\d+(?:\.\d+)+[\w.-]*|[a-z]+://.*|/[\w./-]*|\S+\.(?:py|java|go|js|ts|xml|ya?ml|json|conf|properties|pem|key|txt|log)(?::\d+)?"
+_ORDINARY = re.compile(  # times, versions, addresses, paths, files and algorithms are no secrets by their looks
+    r"(?i)\d[\d:.,/T+-]*(?:Z|ms|us|ns|s|m|h|d|kb|mb|gb|b|%)?|v?\d+(?:\.\d+)+[\w.-]*|[a-z]+://.*|/[\w./-]*"
+    r"|\S+\.(?:py|java|go|js|ts|xml|ya?ml|json|conf|properties|pem|key|txt|log)(?::\d+)?"
+    r"|(?:aes|rsa|sha|md|des|hmac|sm|hs|rs|es|ed|pbkdf|base|utf|ecdsa)[-_]?\d+[\w-]*"
 )
 _COUNT_PREFIXES = ("fail", "invalid", "wrong", "bad", "num", "max", "min", "count", "total", "expired", "active")
 _MAX_WORDS = 1000
@@ -38,8 +41,8 @@ def is_secret(value: str, label: Label, name: str, *, quoted: bool, prose: bool)
         return True  # no status word or placeholder is that long, and what is masked need not be read again
     if not value or is_placeholder(value) or value.lower() in _BOOLEANS:
         return False
-    if not quoted and is_code(value):
-        return False
+    if not quoted and (is_code(value) or value.lower().endswith("." + name.lower().rpartition(".")[2])):
+        return False  # also `u.token = t.token`
     if label.kind is Kind.CODE:
         return value.isdigit() and 3 <= len(value) <= 8
     if value.isdigit():

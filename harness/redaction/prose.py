@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from harness.redaction.labels import label_of
-from harness.redaction.plausible import is_code, is_placeholder, looks_secret
+from harness.redaction.plausible import is_code, is_mixed, is_placeholder, looks_secret
 from harness.redaction.spans import Kind, Span
 from harness.redaction.words import STOP_WORDS
 
@@ -19,7 +19,7 @@ _STRONG = re.compile(r"(?=[^\s]*\d)(?=[^\s]*[A-Za-z])|(?=[^\s]*[A-Za-z0-9])(?=[^
 
 
 _SETTING = re.compile(
-    r"(?i)\b(?:config(?:ure)?|set|--global|--add)\s{1,3}(?:set\s{1,3})?(?P<name>[\w.-]{4,80}+)\s{1,3}(?P<value>[^\s\"'=]{4,200}+)"
+    r"(?i)\b(?:config(?:ure)?|set|define|--global|--add)\s{1,3}(?:set\s{1,3})?(?P<name>[\w.-]{4,80}+)\s{1,3}[\"']?(?P<value>[^\s\"'=]{4,200}+)"
 )
 _CLUSTER_NAME = re.compile(r"[a-z0-9][a-z0-9.-]*")  # Kubernetes names its objects so
 _COLUMN_TYPE = re.compile(r"(?i)[a-z]{3,12}\(\d")
@@ -43,7 +43,7 @@ def find_named_in_prose(text: str) -> Iterator[Span]:
             yield Span(match.start("value"), match.start("value") + len(value), label.kind)
     for match in _SETTING.finditer(text):
         label = label_of(match["name"])
-        if label and not label.weak and looks_secret(match["value"]):
+        if label and not label.weak and is_mixed(match["value"]):
             yield Span(match.start("value"), match.end("value"), label.kind)
 
 

@@ -7,7 +7,7 @@ CJK = "\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60\u2018\u2019\u201c\u201d"
 _PREFIX = (  # of string literals in SQL and Python, and of functions that hash a password
     r"(?:[NnUuBbRrFf]|[Rr][Bb]|[Bb][Rr]|(?:MD5|SHA[12]?|PASSWORD|ENCRYPT|CRYPT|md5|sha[12]?|password|crypt)\([ ]?)"
 )
-QUOTE = re.compile(rf"(?:{_PREFIX}(?=[\"']))?(\\*+)([\"'`])|(&quot;|&#34;|&apos;|&#39;)|([“‘「『【])")
+QUOTE = re.compile(rf"(?:{_PREFIX}(?=[\"']))?(\\*+)(\"{{3}}|'{{3}}|[\"'`])|(&quot;|&#34;|&apos;|&#39;)|([“‘「『【])")
 """Where a quoted value begins: backslashes and quote, an entity, or a Chinese bracket."""
 
 _CLOSERS = {"“": "”", "‘": "’", "「": "」", "『": "』", "【": "】"}
