@@ -157,7 +157,7 @@ class RunTools:
             created = await self._store.create(record)
             if not created:
                 raise ToolCallError(ToolErrorCode.INVALID_TOOL_CALL_ID, "This tool call id was used before.")
-            result = self._project(tool, raw, arguments, tool_call_id)
+            result = await asyncio.to_thread(self._project, tool, raw, arguments, tool_call_id)
             current.result_bytes = len(_encode(result, ToolErrorCode.PROJECTION_FAILED))
             self._bytes += current.raw_bytes + current.result_bytes
             evidence_status = EvidenceStatus(result["evidence_status"])
