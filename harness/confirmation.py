@@ -16,7 +16,7 @@ def _either(words: str) -> str:
 _I = re.IGNORECASE
 _HAN = "[\u4e00-\u9fff]"
 _CLAUSE_ENDS = re.compile(
-    r"[,;:!?\n，。；：！？、]|\.(?=\s|$)|\b(?:and|then|before|after|otherwise|or)\b"
+    r"[,;!?\n，。；：！？、]|:(?!\d)|\.(?=\s|$)|\b(?:and|then|before|after|otherwise|or)\b"
     rf"|并|然后|接着|随后|之后|以后|再|同时|以及|否则|必要时|(?<={_HAN})后(?=[立直进执重删停杀终扩缩修调更回清切])",
     _I,
 )
@@ -37,9 +37,13 @@ _DROPPED = _either(
 _CLEARED = _either("caches? queues? tables? data sessions? backlog logs? disk")
 _ENGLISH = re.compile(
     rf"\b{_ENGLISH_VERB}(?P<ending>e|ed|ted|ped|led|d|ing|ting|ping|ling|s|es|ion|ions|ation)?\b"
-    r"|\bscal(?P<scale>e|ed|ing)\b(?=[ -](?:(?:the )?[\w-]+ )?(?:up|down|out|in|to|back|the)\b)"
+    r"|\bscal(?P<scale>e|ed|ing)\b(?! of\b)"
+    r"(?=[^\n]{0,60}?\b(?:up|down|out|in|to|from|by|back|the|replicas?|pods?|instances?)\b)"
     rf"|\bdrop(?P<drop>|ped|ping)\b(?= (?:the |an? |all |this |that |these |old |idle |stale )*[\w`.-]* ?{_DROPPED}\b)"
     r"|\breset(?P<reset>|ting)\b(?= (?:the|all|its|their|this|every)\b)"
+    r"|\bcancel(?P<cancel>|led|ed|ling|ing)\b"
+    r"(?= [^\n]{0,40}?\b(?:transactions?|quer(?:y|ies)|sessions?|jobs?|orders?|tasks?)\b)"
+    r"|\b(?:ban|block)(?P<ban>|ned|ed|ning|ing)\b(?= [^\n]{0,30}?\b(?:ips?|clients?|users?|accounts?|traffic)\b)"
     rf"|\bclear(?P<clear>|ed|ing)\b(?= (?:the |all |out )*[\w-]* ?{_CLEARED}\b)",
     _I,
 )
@@ -56,12 +60,17 @@ _ENGLISH_OBJECT = _either(
     limits?\b max\w* min\w* thresholds?\b replicas?\b memory\b heap\b cpu\b capacity\b quotas?\b instances?\b
     threads?\b connections?\b flags?\b switch(?:es)?\b variables?\b rate_?limit\w* firewall routes?\b routing
     weights?\b dns\b certificates?\b permissions?\b privileges?\b ttl\b isolation_level buffer\w* partitions?\b
-    shards?\b nodes?\b pods?\b index(?:es)?\b
+    shards?\b nodes?\b pods?\b index(?:es)?\b traffic\b standby\b
     """
 )
 _ENGLISH_CHANGE = re.compile(
     rf"\b{_ENGLISH_CHANGE_VERB}(?P<ending>e|ed|es|s|ing|ting|d)?\b(?! alert| monitor| dashboard)"
-    rf"[^.]{{0,60}}?\b{_ENGLISH_OBJECT}",
+    rf"[^\n]{{0,60}}?\b{_ENGLISH_OBJECT}"
+    r"|\bset\s+[\w.`-]+\s+to\b"
+    r"|\b(?:run|execute|submit)\b(?![^\n]*\b(?:select|read-only|explain)\b)"
+    r"[^\n]{0,40}?\b(?:data fix|sql|script|migration|ddl|dml)\b"
+    r"|\b(?:updat|correct|repair|fix|backfill|insert|amend|mark|write)(?:e|ed|es|s|ing)?\b[^\n]{0,30}?"
+    r"\b(?:data|rows?|records?|orders?|payments?|balances?|status(?:es)?)\b",
     _I,
 )
 _STATEMENT = re.compile(
@@ -112,6 +121,7 @@ _ENGLISH_COUNTED = re.compile(
     r"\b(?:any|the|recent|last|previous|unexpected|(?:number|history|count) of)(?: recent| unexpected| pod)*\s*$",
     _I,
 )
+_ENGLISH_ARTICLE = re.compile(r"\b(?:the|an?|any|last|recent|previous|this|that)\s+(?:\w+\s+)?$", _I)
 _ENGLISH_NOT = re.compile(
     r"\b"
     + _either(
@@ -131,6 +141,7 @@ _CHINESE = re.compile(
         停止 停掉 停用 停机
         关停 关闭 禁用 驱逐 切换 切流 回滚 回退 重新部署 重新发布 重新上线 发布 部署 上线 升级 降级 熔断 限流 扩容
         缩容 扩缩容 扩展到
+        切到 切至 切走 补录 补单 置为 踢出 封禁 拉黑 隔离
         释放连接 回收连接 踢掉 重置 重建 迁移 恢复数据 还原 吊销 轮换 格式化 截断 覆盖
         """
     )
@@ -157,7 +168,7 @@ _CHINESE_CHANGE = re.compile(
     _I,
 )
 _CHINESE_WRITE = re.compile(
-    r"(?:执行|运行|提交)[^，。；]{0,10}?(?:写入|更新|删除|插入|修复|变更|订正|DDL|DML)"
+    r"[将把][^，。；]{0,24}?(?:更新|修改|改|置|设|订正)[为成]|(?:执行|运行|提交)[^，。；]{0,10}?(?:写入|更新|删除|插入|修复|变更|订正|DDL|DML)"
     r"|(?:订正|修正|修复|补写|回填|更新|修改|写入|插入)[^，。；]{0,10}?(?:数据|记录|表|订单状态|支付状态|字段|库)"
 )
 _CHINESE_LOOK = re.compile(
@@ -219,6 +230,8 @@ def _english_is_meant(clause: str, match: re.Match[str]) -> bool:
         return False  # "check which sessions were killed", "look for killed sessions", not "make sure it is restarted"
     if ending.endswith("s") and _ENGLISH_COUNTED.search(before):
         return False
+    if ending == "" and _ENGLISH_ARTICLE.search(before):
+        return False  # "whether the restart helped"
     return not _ENGLISH_NOUN.match(clause, match.end())
 
 
@@ -228,4 +241,6 @@ def _chinese_is_meant(clause: str, match: re.Match[str]) -> bool:
         return False
     if not _CHINESE_LOOK.search(before):
         return True
+    if "是否" in clause[match.end() :]:
+        return False
     return not (_CHINESE_ASKED.search(before) or _CHINESE_NOUN.match(clause, match.end()))

@@ -107,22 +107,20 @@ def _window(scope: dict[str, Any]) -> str:
 
 
 def _statement(result: dict[str, Any], request: dict[str, Any]) -> list[str]:
-    """Tables and conditions; literals are replaced, so that no value of a person is shown."""
+    """Tables and conditions; literals are replaced, so that no value of a person is shown.
+
+    A result without rows brings them along; else they are read from the statement that the guard has proved.
+    """
+    scope = _scope(result)
+    if scope:
+        return [", ".join(map(str, entries(scope, "tables"))), "; ".join(map(str, entries(scope, "conditions")))]
     try:
         tree = sqlglot.parse_one(str(request.get("sql", "")), read="mysql")
-    except SqlglotError:  # the guard of the tool has parsed it before; a record of another version may differ
-        return _listed(_scope(result))
+    except SqlglotError:  # the source alone is still true
+        return []
     found = [exp.table_(table.name, db=table.db or None) for table in tree.find_all(exp.Table)]
     tables = dict.fromkeys(table.sql(dialect="mysql") for table in found)
     for literal in list(tree.find_all(exp.Literal)):
         literal.replace(exp.Placeholder())
     clauses = [tree.args.get(name) for name in ("where", "group", "having")]
     return [", ".join(tables), *(clause.sql(dialect="mysql").strip() for clause in clauses if clause is not None)]
-
-
-def _listed(scope: dict[str, Any]) -> list[str]:
-    tables, conditions = scope.get("tables"), scope.get("conditions")
-    return [
-        ", ".join(str(table) for table in tables) if isinstance(tables, list) else "",
-        conditions if isinstance(conditions, str) else "",
-    ]

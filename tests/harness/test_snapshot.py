@@ -58,8 +58,9 @@ def test_nothing_found_keeps_what_was_asked() -> None:
     assert snapshot("call_1", call_1=empty_logs)[0]["scope"].endswith(
         "match_count=0 · returned_count=0 · truncated=false"
     )
-    no_rows = mysql_call(rows=[], returned_count=0)
-    assert snapshot("call_2", call_2=no_rows)[0]["rows"] == []
+    scope = {"tables": ["biz_order"], "conditions": ["order_id = ?"]}
+    no_rows = snapshot("call_2", call_2=mysql_call(rows=[], returned_count=0, scope=scope))[0]
+    assert (no_rows["rows"], no_rows["scope"]) == ([], "biz_order · order_id = ? · returned_count=0 · truncated=false")
     nothing = knowledge_call(evidence=[], returned_count=0)
     assert snapshot("call_3", call_3=nothing) == [
         {"source_type": "KNOWLEDGE", "query": "支付超时", "returned_count": 0}
