@@ -11,7 +11,7 @@ from uuid import UUID
 
 from django.db import InterfaceError, OperationalError, transaction
 
-from audit import feed, metrics
+from audit import feed, metrics, telemetry
 from audit.bounds import DETAILS_BYTES, SUMMARY_BYTES, bounded, short
 from audit.database import on_database_thread
 from audit.errors import AuditUnavailableError
@@ -63,6 +63,8 @@ class RunRecorder:
         self._seq = 0
         self._waiting: list[_Entry] = []
         self._unpublished: list[feed.Message] = []
+        self.steps_for_spans: list[AgentStep] = []
+        self.calls_for_spans: list[ToolInvocation] = []
         self._batches = 0
         self._next_write = 0.0
         # A batch whose caller was cancelled may still be on its way when the run is finished: one at a time.
@@ -109,6 +111,8 @@ class RunRecorder:
         }
         reasoning |= {"run_id": self.run_id, "created_at": created_at}
         self._waiting.append(_Entry(AgentStep, values, reasoning))
+        if telemetry.is_on():
+            self.steps_for_spans.append(AgentStep(**values))
 
     def tool(self, record: ToolCall) -> None:
         """Append one tool call that ended."""
@@ -127,6 +131,8 @@ class RunRecorder:
             "duration_ms": record.duration_ms,
         }
         self._waiting.append(_Entry(ToolInvocation, values))
+        if telemetry.is_on():
+            self.calls_for_spans.append(ToolInvocation(**values))
         metrics.observe_tool_call(record)
 
     async def checkpoint(self) -> None:

@@ -11,7 +11,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Max, Sum
 from django.utils import timezone
 
-from audit import feed, metrics
+from audit import feed, metrics, telemetry
 from audit.bounds import short, storable
 from audit.errors import SessionBusyError, SessionNotFoundError
 from audit.models import AgentStep, ChatSession, DiagnosisRun, DiagnosisTraceEvent, ReleaseOutcome, RunStatus
@@ -133,6 +133,8 @@ def finish_run(recorder: RunRecorder, final: FinalState) -> bool:
     if not recorder.write_with(change):
         return False
     metrics.observe_run(ended[0])
+    if telemetry.is_on():
+        telemetry.export_run(ended[0], recorder.steps_for_spans, recorder.calls_for_spans)
     recorder.publish_final(_state_message(ended[0]))
     return True
 
