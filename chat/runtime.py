@@ -5,17 +5,14 @@ command's loop gets a set of its own.
 """
 
 import asyncio
-import logging
 import os
 import socket
 from dataclasses import dataclass
-from typing import Protocol, cast
+from typing import Any, Protocol, cast
 from uuid import uuid4
 from weakref import WeakKeyDictionary
 
 from django.conf import settings
-from harness.tools.lookup_knowledge import KnowledgeTool
-from harness.tools.query_logs.tool import LogsTool
 
 from chat.cancel import CancelBus
 from chat.limits import UserLimit
@@ -26,11 +23,12 @@ from harness.boundary import ToolBoundary
 from harness.config import HarnessSettings, ModelSettings
 from harness.model import ModelBoundary
 from harness.store import InvocationStore
+from harness.tools.base import Tool
+from harness.tools.lookup_knowledge import KnowledgeTool
 from harness.tools.query_logs.config import LogToolsSettings
+from harness.tools.query_logs.tool import LogsTool
 from harness.tools.query_mysql.config import MysqlToolsSettings
 from harness.tools.query_mysql.tool import MysqlTool
-
-logger = logging.getLogger(__name__)
 
 
 class SettingsTree(Protocol):
@@ -52,6 +50,7 @@ class Runtime:
 
     services: Services
     store: InvocationStore
+    logs: LogsTool
     mysql: MysqlTool
     registry: RunRegistry
     limit: UserLimit
@@ -75,6 +74,7 @@ class Runtime:
         await self.limit.close()
         await self.store.close()
         await self.mysql.close()
+        self.logs.close()
 
 
 _runtimes: WeakKeyDictionary[asyncio.AbstractEventLoop, Runtime] = WeakKeyDictionary()
@@ -105,9 +105,10 @@ def _build(tree: SettingsTree) -> Runtime:
     harness = tree.harness
     store = InvocationStore.from_url(settings.HARNESS_REDIS_URL, harness.evidence)
     mysql = MysqlTool(tree.mysql_tools, harness.timeouts.mysql)
-    tools = [
+    logs = LogsTool(tree.log_tools, harness.timeouts.logs)
+    tools: list[Tool[Any]] = [
         KnowledgeTool(harness.timeouts.knowledge),
-        LogsTool(tree.log_tools, harness.timeouts.logs),
+        logs,
         mysql,
     ]
     model = ModelBoundary(tree.model, harness)
@@ -121,6 +122,7 @@ def _build(tree: SettingsTree) -> Runtime:
     return Runtime(
         services=services,
         store=store,
+        logs=logs,
         mysql=mysql,
         registry=registry,
         limit=limit,

@@ -32,15 +32,16 @@ Serve = Callable[..., AbstractContextManager[Server]]
 def _connected_to(name: str, blocker: DjangoDbBlocker) -> Iterator[None]:
     """Django's connection of this process, on the server's database instead of pytest-django's."""
     before = connections["default"].settings_dict["NAME"]
-    _move_to(name)
+    connect_to(name)
     try:
         with blocker.unblock():
             yield
     finally:
-        _move_to(before)
+        connect_to(before)
 
 
-def _move_to(name: str) -> None:
+def connect_to(name: str) -> None:
+    """Begin anew, with the database of this name."""
     wrapper = connections["default"]
     assert isinstance(wrapper, DatabaseWrapper)
     wrapper.close()
