@@ -16,6 +16,7 @@ from django.db.backends.postgresql.base import DatabaseWrapper
 from pytest_django.plugin import DjangoDbBlocker
 from rest_framework.authtoken.models import Token
 
+from superbiz.demo.load import RUNBOOKS
 from superbiz.demo.services import Services
 from superbiz.demo.shop import load_shop, settings_file
 from tests.cast import Cast, make_cast
@@ -57,6 +58,13 @@ def accounts(services: Services, django_db_blocker: DjangoDbBlocker) -> Cast:
         return make_cast(PASSWORD)
 
 
+@pytest.fixture(scope="session")
+def documents(accounts: Cast, django_db_blocker: DjangoDbBlocker) -> None:
+    """The demo's runbooks, ingested."""
+    with _connected_to(DATABASE, django_db_blocker):
+        call_command("ingest", *(str(path) for path in sorted(RUNBOOKS.glob("*.md"))), verbosity=0)
+
+
 @pytest.fixture(autouse=True)
 def database(accounts: Cast, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
     """The server's database, for looking into."""
@@ -68,7 +76,7 @@ def database(accounts: Cast, django_db_blocker: DjangoDbBlocker) -> Iterator[Non
 def environment(
     services: Services,
     provider_server: Provider,
-    accounts: Cast,
+    documents: None,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> dict[str, str]:
     """What a served process needs on top of the session's own variables."""
