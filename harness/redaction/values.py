@@ -11,6 +11,7 @@ QUOTE = re.compile(rf"(?:{_PREFIX}(?=[\"']))?(\\*+)(\"{{3}}|'{{3}}|[\"'`])|(&quo
 """Where a quoted value begins: backslashes and quote, an entity, or a Chinese bracket."""
 
 _CLOSERS = {"“": "”", "‘": "’", "「": "」", "『": "』", "【": "】"}
+_UNTIL = {char: re.compile(rf"[^{char}\n]*+") for char in "\"'`&”’」』】"}
 _RUN = re.compile(rf"[^\s\"'`,;&)\]}}>|\\<{CJK}%]++")
 _NEXT_KEY = r"[\w\"'\\.\[\]%-]{1,60}(?:=|:(?!//)|%3[Dd])"
 _STOP_AFTER = {
@@ -54,18 +55,13 @@ def read_quoted(text: str, quote: re.Match[str]) -> Value:
     """Read up to the closing quote of the same escape level; without one, up to the end of the line."""
     start = quote.end()
     slashes, char, entity, bracket = quote.groups()
-    line_end = text.find("\n", start)
-    line_end = len(text) if line_end < 0 else line_end
-    if entity or bracket:
-        closer = entity or _CLOSERS[bracket]
-        end = text.find(closer, start, line_end)
-        return Value(start, line_end, line_end, True) if end < 0 else Value(start, end, end + len(closer), True)
-    levels = (len(slashes) + 1).bit_length() - 1  # 0, 1, 3, 7 backslashes: encoded 0, 1, 2, 3 times
+    closer = char or entity or _CLOSERS[bracket]
+    levels = (len(slashes or "") + 1).bit_length() - 1  # 0, 1, 3, 7 backslashes: encoded 0, 1, 2, 3 times
     position = start
     while True:
-        end = text.find(char, position, line_end)
-        if end < 0:
-            return Value(start, line_end, line_end, True)
+        end, found = _find_in_line(text, closer, position)
+        if not found or not char:
+            return Value(start, end, end + len(closer) if found else end, True)
         run = end
         while run > position and text[run - 1] == "\\":
             run -= 1
@@ -73,8 +69,21 @@ def read_quoted(text: str, quote: re.Match[str]) -> Value:
             if char == "'" and levels == 0 and end > start and text.startswith("''", end):
                 position = end + 2  # SQL writes a quote inside quotes twice
                 continue
-            return Value(start, min(run, end), end + 1, True) if levels else Value(start, end, end + 1, True)
+            return Value(start, min(run, end) if levels else end, end + len(closer), True)
         position = end + 1
+
+
+def _find_in_line(text: str, closer: str, at: int) -> tuple[int, bool]:
+    """Where `closer` begins, or where the line ends without it. Reads no further than it answers."""
+    until = _UNTIL[closer[0]]
+    while True:
+        stretch = until.match(text, at)
+        at = stretch.end() if stretch else at
+        if at == len(text) or text[at] == "\n":
+            return at, False
+        if text.startswith(closer, at):
+            return at, True
+        at += 1
 
 
 def _closes(run: int, levels: int) -> bool:
