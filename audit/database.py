@@ -20,8 +20,7 @@ _executor = ThreadPoolExecutor(THREADS, thread_name_prefix="audit-database")
 async def on_database_thread(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
     """Run `function` on one of the threads; its connection goes back to the pool when it returns.
 
-    A caller that is cancelled gets its cancellation once `function` has returned: a transaction is never
-    left half way.
+    A caller that is cancelled stops waiting at once; `function`, once begun, goes on to its end all the same.
     """
     call: Callable[..., R] = function
     result: R = await DatabaseSyncToAsync(call, thread_sensitive=False, executor=_executor)(*args, **kwargs)

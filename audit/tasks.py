@@ -10,7 +10,7 @@ from audit import retention, runs
 logger = logging.getLogger(__name__)
 
 
-@shared_task(name="audit.close_lost_runs")
+@shared_task
 def close_lost_runs() -> int:
     """End runs whose process is gone."""
     closed = runs.close_lost_runs(timezone.now())
@@ -19,7 +19,7 @@ def close_lost_runs() -> int:
     return closed
 
 
-@shared_task(name="audit.purge")
+@shared_task
 def purge() -> dict[str, int]:
     """Delete what is older than the configured retention."""
     return retention.purge(timezone.now())

@@ -209,6 +209,16 @@ def test_two_runs_are_compared(auditor: Client) -> None:
     assert "openai/other" in html
 
 
+def test_a_session_and_a_reading_can_be_looked_at(staff: Cast) -> None:
+    session = RunFactory.create().session
+    reading = ReasoningAccess.objects.create(user=staff.owner, granted=False, http_status=403, via="API")
+    client = client_of(staff, "reasoning")
+    for row in (session, reading):
+        name = row._meta.model_name
+        assert str(row.pk) in text(client.get(f"/admin/audit/{name}/"))
+        assert "_save" not in text(client.get(f"/admin/audit/{name}/{row.pk}/change/"))
+
+
 class TestReasoning:
     @pytest.fixture
     def run(self, monkeypatch: pytest.MonkeyPatch) -> DiagnosisRun:
