@@ -1,7 +1,8 @@
 """How redaction's time grows with the length of a line, for ordinary and for hostile lines.
 
 Run: `.venv/bin/python -m benchmarks.redaction [megabytes]`. Each shape is one line without a break, at a quarter of
-the size and at the whole (10 MB unless told). Times are CPU seconds. The slope is log(time ratio) / log(4): 1 is linear, 2 quadratic.
+the size and at the whole (10 MB unless told). Times are CPU seconds. The slope is log(time ratio) / log(4): 1 is
+linear, 2 quadratic.
 """
 
 import math
