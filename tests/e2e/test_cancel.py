@@ -1,15 +1,19 @@
 """Runs that are stopped: their client leaves, or somebody stops them, here or in another process."""
 
+import socket
+import time
 from collections.abc import Callable
+from urllib.parse import urlsplit
 
 import pytest
 
 from audit.models import DiagnosisRun
+from chat.usecase import READER_SECONDS
 from tests.cast import ROLES
 from tests.e2e.client import ChatClient, Stream
 from tests.e2e.conftest import Serve
 from tests.e2e.server import Server
-from tests.e2e.waiting import FIRST_CALL_SECONDS, ended
+from tests.e2e.waiting import FIRST_CALL_SECONDS, ended, eventually
 from tests.provider.replies import hang, text
 from tests.provider.server import Provider
 
@@ -123,3 +127,30 @@ def test_a_full_process_refuses_and_a_freed_one_accepts(
             assert (refused.status_code, refused.json()["code"]) == (503, "BUSY")
         ended(stream.run_id)
         assert client_of("other", server).ask("hello").outcome == "SUCCESS"
+
+
+def test_clients_that_leave_before_the_first_byte_leave_nothing_behind(
+    server: Server, owner: ChatClient, provider: Provider
+) -> None:
+    """Wherever the request is when its client leaves: in a middleware, in the view, or between view and stream."""
+    provider.always("intent_router", hang())
+    body = b'{"query": "hello"}'
+    lines = [
+        "POST /api/chat HTTP/1.1",
+        "Host: localhost",
+        f"Authorization: {owner.http.headers['Authorization']}",
+        "Content-Type: application/json",
+        f"Content-Length: {len(body)}",
+    ]
+    request = "\r\n".join(lines).encode() + b"\r\n\r\n" + body
+    port = urlsplit(server.url).port
+    before = DiagnosisRun.objects.count()
+    for milliseconds in range(0, 60, 2):
+        with socket.create_connection(("127.0.0.1", port)) as connection:
+            connection.sendall(request)
+            time.sleep(milliseconds / 1000)
+    assert owner.http.get("/api/sessions").status_code == 200
+    # Sooner than the timer that ends a run which nobody came to read: leaving itself must be noticed.
+    eventually(lambda: not DiagnosisRun.objects.filter(status="RUNNING").exists(), READER_SECONDS - 2)
+    made = DiagnosisRun.objects.order_by("-started_at")[: DiagnosisRun.objects.count() - before]
+    assert {run.status for run in made} == {"CANCELLED"}
