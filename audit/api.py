@@ -8,6 +8,7 @@ from uuid import UUID
 from django.contrib.auth.models import AnonymousUser, User
 from django.http import StreamingHttpResponse
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import exceptions, generics
@@ -24,14 +25,14 @@ from audit.models import AgentReasoningAudit, ChatSession, DiagnosisRun, Reasoni
 from audit.models.reasoning import VIEW_REASONING
 from audit.models.runs import VIEW_RUNS, DiagnosisRunQuerySet
 from audit.serializers import (
+    AuditRunSerializer,
     ReasoningSerializer,
     RequiredRunIdSerializer,
     RunFilterSerializer,
     RunIdSerializer,
-    RunSerializer,
     TraceSerializer,
 )
-from audit.vault import get_vault
+from audit.vault import VaultError, get_vault
 
 EXPORT_BATCH = 500
 
@@ -43,6 +44,13 @@ class IsAuditor(BasePermission):
 
     def has_permission(self, request: Request, view: APIView) -> bool:
         return request.user.has_perm(VIEW_RUNS)
+
+
+class ReasoningUnreadable(exceptions.APIException):
+    """The key that a content was encrypted with is no longer configured."""
+
+    default_code = "REASONING_UNREADABLE"
+    default_detail = _("It cannot be decrypted with the configured keys.")
 
 
 class TraceView(APIView):
@@ -71,6 +79,7 @@ class ReasoningView(APIView):
     """What the provider returned as reasoning. Holders of `audit.view_agentreasoningaudit` only, all logged."""
 
     permission_classes = (IsAuthenticated,)
+    http_method_names = ("get",)
 
     @extend_schema(parameters=[_SESSION_ID, RequiredRunIdSerializer], responses=ReasoningSerializer)
     def get(self, request: Request, session_id: str) -> Response:
@@ -83,9 +92,12 @@ class ReasoningView(APIView):
         run = _run(session, asked.validated_data["runId"])
         items = list(AgentReasoningAudit.objects.filter(run=run).select_related("step").order_by("step__step_index"))
         vault = get_vault()
-        for item in items:
-            if item.reasoning_content is not None:
-                item.reasoning_content = vault.open(item.reasoning_content)
+        try:
+            for item in items:
+                if item.reasoning_content is not None:
+                    item.reasoning_content = vault.open(item.reasoning_content)
+        except VaultError as error:
+            raise ReasoningUnreadable from error
         found = ReasoningSerializer({"session_id": session.pk, "run_id": run.pk, "items": items})
         return Response(found.data)
 
@@ -114,7 +126,7 @@ class RunList(generics.ListAPIView[DiagnosisRun]):
     """All runs, newest first, for auditors."""
 
     permission_classes = (IsAuthenticated, IsAuditor)
-    serializer_class = RunSerializer
+    serializer_class = AuditRunSerializer
     pagination_class = RunPages
 
     @extend_schema(parameters=[RunFilterSerializer])
@@ -149,7 +161,7 @@ async def _lines(runs: DiagnosisRunQuerySet) -> AsyncIterator[bytes]:
         batch = await on_database_thread(_batch, rest)
         if not batch:
             return
-        rows: list[Mapping[str, Any]] = list(RunSerializer(batch, many=True).data)
+        rows: list[Mapping[str, Any]] = list(AuditRunSerializer(batch, many=True).data)
         yield b"".join(json.dumps(row, ensure_ascii=False, cls=JSONEncoder).encode() + b"\n" for row in rows)
         rest = runs.after(batch[-1].started_at, batch[-1].run_id)
 

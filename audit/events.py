@@ -4,6 +4,7 @@ django-eventstream does the streaming. Source: 05-audit, "APIs".
 """
 
 import asyncio
+import json
 import logging
 from functools import lru_cache
 from typing import Any, cast
@@ -40,6 +41,7 @@ logger = logging.getLogger(__name__)
 KEPT_EVENTS = 10_000
 STREAM_KEY = "superbiz:audit:feed:{channel}"
 RETRY_SECONDS = 1.0
+PUBLISHED = "events_channel"  # where django-eventstream publishes
 
 _SEQUENCES = 1_000_000  # Redis numbers the entries of one millisecond; an event's id is both parts as one number
 
@@ -84,7 +86,10 @@ class FeedStorage(StorageBase):  # type: ignore[misc]
 
 
 class SteadyListener(RedisListener):  # type: ignore[misc]
-    """Listens again after Redis was away; the library's own would end, and the feed would be silent."""
+    """Hands on what other processes publish, also after Redis was away.
+
+    The library's own ends with the first lost connection, and says nothing of what it missed.
+    """
 
     async def start(self) -> None:
         while True:
@@ -93,7 +98,16 @@ class SteadyListener(RedisListener):  # type: ignore[misc]
             except (RedisError, OSError) as error:
                 logger.warning("live feed: listening again (%s)", type(error).__name__)
             await asyncio.sleep(RETRY_SECONDS)
-            _catch_up()
+
+    async def listen(self) -> None:
+        await self.pubsub.subscribe(PUBLISHED)
+        async for message in self.pubsub.listen():
+            if message["type"] == "subscribe":  # the first time, and whenever the client had to connect again
+                _catch_up()
+            elif message["type"] == "message":
+                sent = json.loads(message["data"])
+                event = Event(sent["channel"], sent["event_type"], sent["data"], id=sent["pub_id"])
+                get_listener_manager().add_to_queues(event.channel, event)
 
 
 class FeedUnavailable(APIException):

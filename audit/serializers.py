@@ -11,7 +11,7 @@ from audit.models.runs import Intent
 AUDITORS_ONLY = {"SEMANTIC_DECIDED": frozenset({"reason"})}
 
 
-class RunSerializer(serializers.ModelSerializer[DiagnosisRun]):
+class AuditRunSerializer(serializers.ModelSerializer[DiagnosisRun]):
     """A run as the list and the export show it: figures, and the question."""
 
     session_id = serializers.UUIDField()
@@ -48,11 +48,11 @@ class RunSerializer(serializers.ModelSerializer[DiagnosisRun]):
         read_only_fields = fields
 
 
-class TracedRunSerializer(RunSerializer):
+class TracedRunSerializer(AuditRunSerializer):
     """A run in its trace: with what was released."""
 
-    class Meta(RunSerializer.Meta):
-        fields = (*RunSerializer.Meta.fields, "published_result", "released_content")
+    class Meta(AuditRunSerializer.Meta):
+        fields = (*AuditRunSerializer.Meta.fields, "published_result", "released_content")
         read_only_fields = fields
 
 

@@ -188,6 +188,18 @@ async def test_other_parameters_of_the_library_do_nothing(async_client: AsyncCli
     assert b"event: stream-open" in await anext(aiter(response.streaming_content))
 
 
+async def test_the_feed_comes_back_after_its_connection_broke(
+    async_client: AsyncClient, auditor: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(events, "RETRY_SECONDS", 0.05)
+    async with listening(async_client, auditor) as stream:
+        await subscribed()
+        with Redis.from_url(settings.REDIS_URL) as redis:
+            redis.client_kill_filter(_type="pubsub")
+        await carry_a_run()
+        assert [event["event"] for event in await take(stream, 4)] == ["run", "timeline", "timeline", "run"]
+
+
 async def test_a_run_goes_on_when_redis_is_away(
     transactional_db: None, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -85,6 +85,21 @@ def test_the_run_is_required_and_belongs_to_the_session(cast: Cast, run: Diagnos
     ]  # fmt: skip
 
 
+def test_content_whose_key_is_gone_is_an_error_and_not_nothing(
+    cast: Cast, run: DiagnosisRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(api, "get_vault", lambda: Vault(Fernet.generate_key().decode()))
+    answer = client_of(cast, "reasoning").get(url(run))
+    assert (answer.status_code, answer.json()["code"]) == (500, "REASONING_UNREADABLE")
+    assert (ReasoningAccess.objects.get().granted, ReasoningAccess.objects.get().http_status) == (False, 500)
+
+
+@pytest.mark.parametrize("method", ["head", "options", "post", "delete"])
+def test_no_other_method_reads_or_counts_as_reading(cast: Cast, run: DiagnosisRun, method: str) -> None:
+    answer = getattr(client_of(cast, "reasoning"), method)(url(run))
+    assert (answer.status_code, ReasoningAccess.objects.filter(granted=True).count()) == (405, 0)
+
+
 def test_permission_comes_before_everything_that_tells_whether_a_run_exists(cast: Cast, run: DiagnosisRun) -> None:
     assert client_of(cast, "owner").get(url(run, f"?runId={uuid4()}")).status_code == 403
     assert client_of(cast, "owner").get(url(run, "")).status_code == 403
