@@ -34,7 +34,7 @@ lint: ## style, layers, types, spelling, templates
 	@$(PY) -m ruff format --check .
 	@.venv/bin/lint-imports
 	@$(PY) -m mypy .
-	@.venv/bin/codespell
+	@.venv/bin/codespell README.md CHANGELOG.md CONTRIBUTING.md docs deploy diagnosis/prompts chat/prompts templates
 	@.venv/bin/djhtml --check templates
 
 format: ## rewrite code and templates in the project's style

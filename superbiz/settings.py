@@ -22,9 +22,9 @@ except SettingsError as error:
 DEBUG = False
 
 
-def _required(name: str, example: str) -> str:
-    """A variable that serving needs. Commands that need no service run without it."""
-    return os.environ.get(name) or example
+def _variable(name: str, otherwise: str) -> str:
+    """A variable that serving needs; commands that need no service run without it."""
+    return os.environ.get(name) or otherwise
 
 
 def _flag(name: str) -> bool:
@@ -34,13 +34,14 @@ def _flag(name: str) -> bool:
     return value == "true"
 
 
-SECRET_KEY = _required("SECRET_KEY", "insecure-only-for-commands-that-serve-nothing")
+NO_SECRET_KEY = "insecure-only-for-commands-that-serve-nothing"  # noqa: S105 - not one to protect anything
+SECRET_KEY = _variable("SECRET_KEY", NO_SECRET_KEY)
 ALLOWED_HOSTS = [host for host in os.environ.get("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]").split(",") if host]
 CSRF_TRUSTED_ORIGINS = [origin for origin in os.environ.get("CSRF_TRUSTED_ORIGINS", "").split(",") if origin]
 
-REDIS_URL = _required("REDIS_URL", "redis://127.0.0.1:6379/0")
-HARNESS_REDIS_URL = _required("HARNESS_REDIS_URL", REDIS_URL)
-CELERY_BROKER_URL = _required("CELERY_BROKER_URL", REDIS_URL)
+REDIS_URL = _variable("REDIS_URL", "redis://127.0.0.1:6379/0")
+HARNESS_REDIS_URL = _variable("HARNESS_REDIS_URL", REDIS_URL)
+CELERY_BROKER_URL = _variable("CELERY_BROKER_URL", REDIS_URL)
 
 INSTALLED_APPS = [
     "daphne",
@@ -66,7 +67,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
-    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "superbiz.staticfiles.StaticFilesMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -99,7 +100,7 @@ TEMPLATES = [
 # A pool of psycopg's instead of persistent connections: a stream that lives for minutes holds none.
 DATABASES = {
     "default": dj_database_url.parse(
-        _required("DATABASE_URL", "postgresql://superbiz@127.0.0.1:5432/superbiz"), conn_max_age=0
+        _variable("DATABASE_URL", "postgresql://superbiz@127.0.0.1:5432/superbiz"), conn_max_age=0
     )
 }
 DATABASES["default"].setdefault("OPTIONS", {})["pool"] = {"min_size": 0, "max_size": 16, "timeout": 10}
@@ -199,7 +200,13 @@ CELERY_TIMEZONE = TIME_ZONE
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"plain": {"format": "{asctime} {levelname} {name} {message}", "style": "{"}},
+    "formatters": {
+        "plain": {
+            "()": "harness.redaction.log.RedactingFormatter",
+            "fmt": "{asctime} {levelname} {name} {message}",
+            "style": "{",
+        }
+    },
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
     "root": {"handlers": ["console"], "level": os.environ.get("LOG_LEVEL", "INFO")},
     # Libraries that log prompts, SQL or provider answers at DEBUG stay quiet whatever the level.
