@@ -8,7 +8,7 @@ Source: 01-chat, "The stream". A slow reader loses statuses, oldest first, never
 import asyncio
 import json
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,8 +54,6 @@ class RunStream:
         self._last: deque[Event] = deque()
         self._changed = asyncio.Event()
         self._ended = False
-        self.attached = False
-        """Whether a reader ever came."""
         self.delivered = asyncio.Event()
         """Set when the reader took the end of the stream, or is gone."""
 
@@ -83,7 +81,6 @@ class RunStream:
 
     async def next(self, timeout: float = KEEP_ALIVE_SECONDS) -> bytes | None:
         """The next bytes for the reader; a comment after `timeout` seconds of silence; None at the end."""
-        self.attached = True
         while True:
             event = self._take()
             if event is not None:
@@ -107,30 +104,7 @@ class RunStream:
         return self._last.popleft() if self._last else None
 
 
-class StreamBody(AsyncIterator[bytes]):
-    """What Django iterates over. An iterator of its own instead of a generator: Django closes it in every case.
-
-    `gone` is called, on the event loop, as soon as no reader is left: on cancellation, and from `close`,
-    which Django calls in a worker thread.
-    """
-
-    def __init__(self, stream: RunStream, gone: Callable[[], None]) -> None:
-        self._stream = stream
-        self._gone = gone
-        self._loop = asyncio.get_running_loop()
-
-    def __aiter__(self) -> "StreamBody":
-        return self
-
-    async def __anext__(self) -> bytes:
-        try:
-            data = await self._stream.next()
-        except asyncio.CancelledError:
-            self._gone()
-            raise
-        if data is None:
-            raise StopAsyncIteration
-        return data
-
-    def close(self) -> None:
-        self._loop.call_soon_threadsafe(self._gone)
+async def read(stream: RunStream) -> AsyncIterator[bytes]:
+    """What Django iterates over. It holds nothing that must be cleaned up when its reader leaves."""
+    while (data := await stream.next()) is not None:
+        yield data

@@ -38,7 +38,6 @@ from harness.recorder import BudgetExhausted, Cancelled, RunFinished, RunStarted
 
 logger = logging.getLogger(__name__)
 
-READER_SECONDS = 10.0  # for a response that was accepted but that nobody came to read
 CLOSING_PAUSES = (0.0, 1.0, 3.0, 9.0)  # seconds; after these the reaper closes the run
 
 
@@ -126,9 +125,8 @@ class ChatApplicationUseCase:
             started=time.monotonic(),
         )
         # A context of its own: the request's (language, thread-sensitive executor) ends before the run does.
-        loop = asyncio.get_running_loop()
-        self._registry.add(run, loop.create_task(self._live(run), context=contextvars.Context()))
-        loop.call_later(READER_SECONDS, _stop_if_unread, run)
+        life = asyncio.get_running_loop().create_task(self._live(run), context=contextvars.Context())
+        self._registry.add(run, life)
         return run
 
     async def _live(self, run: RunningRun) -> None:
@@ -241,8 +239,3 @@ def _record_end(run: RunningRun, ending: Ending) -> None:
 def _abandon(opening: asyncio.Task[RunningRun]) -> None:
     if not opening.cancelled() and opening.exception() is None:
         opening.result().reader_gone()
-
-
-def _stop_if_unread(run: RunningRun) -> None:
-    if not run.stream.attached:
-        run.reader_gone()

@@ -1,5 +1,7 @@
 """`POST /api/chat`: validates, opens the run and streams. Source: 01-chat."""
 
+import asyncio
+
 from django.db import DatabaseError, InterfaceError
 from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
@@ -14,7 +16,7 @@ from chat.question import Question, check_headers, read_question
 from chat.refusals import RefusedError
 from chat.runtime import get_runtime
 from chat.serializers import ErrorBody
-from chat.stream import CONTENT_TYPE, HEADERS, StreamBody
+from chat.stream import CONTENT_TYPE, HEADERS, read
 
 _STREAM = OpenApiResponse(
     OpenApiTypes.STR,
@@ -51,5 +53,10 @@ class ChatView(APIView):
         question = read_question(request)
         language = request.LANGUAGE_CODE
         run = await get_runtime().use_case.open(asker.user, question, language)
-        body = StreamBody(run.stream, run.reader_gone)
-        return StreamingHttpResponse(body, content_type=CONTENT_TYPE, headers=HEADERS)
+        # The request's own task ends when the client leaves, wherever it is then: in a middleware that is still to
+        # come, or in the stream. A middleware without async support would break this: the view would get a task of
+        # its own, which ends when the view returns.
+        request_task = asyncio.current_task()
+        assert request_task is not None
+        request_task.add_done_callback(lambda _: run.reader_gone())
+        return StreamingHttpResponse(read(run.stream), content_type=CONTENT_TYPE, headers=HEADERS)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.stream import KEEP_ALIVE, Event, RunStream, StreamBody, encode
+from chat.stream import KEEP_ALIVE, Event, RunStream, encode
 
 METADATA = Event("metadata", {"session_id": "s", "run_id": "r"})
 CONTENT = Event("content", {"content_type": "SYSTEM_ANSWER", "payload": {"answer": "a"}})
@@ -139,23 +139,3 @@ async def test_a_waiting_reader_gets_a_status_at_once() -> None:
     await asyncio.sleep(0)
     stream.status("ROUTING", "1")
     assert parse(await reader or b"") == ("status", {"code": "ROUTING", "message": "1"})
-
-
-async def test_a_cancelled_reader_is_reported_gone() -> None:
-    gone = asyncio.Event()
-    stream = RunStream(METADATA)
-    body = StreamBody(stream, gone.set)
-    assert parse(await anext(body))[0] == "metadata"
-    reader = asyncio.ensure_future(anext(body))
-    await asyncio.sleep(0)
-    reader.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await reader
-    assert gone.is_set()
-
-
-async def test_a_response_closed_in_another_thread_is_reported_on_the_loop() -> None:
-    gone = asyncio.Event()
-    body = StreamBody(RunStream(METADATA), gone.set)
-    await asyncio.to_thread(body.close)
-    await asyncio.wait_for(gone.wait(), 5)

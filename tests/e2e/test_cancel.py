@@ -8,7 +8,6 @@ from urllib.parse import urlsplit
 import pytest
 
 from audit.models import DiagnosisRun
-from chat.usecase import READER_SECONDS
 from tests.cast import ROLES
 from tests.e2e.client import ChatClient, Stream
 from tests.e2e.conftest import Serve
@@ -150,7 +149,7 @@ def test_clients_that_leave_before_the_first_byte_leave_nothing_behind(
             connection.sendall(request)
             time.sleep(milliseconds / 1000)
     assert owner.http.get("/api/sessions").status_code == 200
-    # Sooner than the timer that ends a run which nobody came to read: leaving itself must be noticed.
-    eventually(lambda: not DiagnosisRun.objects.filter(status="RUNNING").exists(), READER_SECONDS - 2)
+    # A run whose client was not seen to leave would fail in the router, not be cancelled.
+    eventually(lambda: not DiagnosisRun.objects.filter(status="RUNNING").exists())
     made = DiagnosisRun.objects.order_by("-started_at")[: DiagnosisRun.objects.count() - before]
     assert {run.status for run in made} == {"CANCELLED"}
