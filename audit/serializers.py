@@ -8,7 +8,8 @@ from rest_framework import serializers
 from audit.models import AgentReasoningAudit, AgentStep, DiagnosisRun, DiagnosisTraceEvent, RunStatus, ToolInvocation
 from audit.models.runs import Intent
 
-AUDITORS_ONLY = {"SEMANTIC_DECIDED": frozenset({"reason"})}
+# The guard's words, and figures of a draft that may never have been released.
+AUDITORS_ONLY = {"SEMANTIC_DECIDED": frozenset({"reason"}), "EVIDENCE_CHECKED": frozenset({"figures_missing"})}
 
 
 class AuditRunSerializer(serializers.ModelSerializer[DiagnosisRun]):
