@@ -19,6 +19,7 @@ from pydantic import BaseModel, ValidationError
 from harness.config import HarnessSettings
 from harness.context import RunContext
 from harness.errors import BudgetReason, StoreUnavailableError, ToolCallError, ToolErrorCode
+from harness.plain_text import plain_json
 from harness.progress import Progress, StatusCode, StatusUpdate
 from harness.projection import fit_agent_result
 from harness.recorder import ToolCallStatus, ToolFinished, ToolRecord, ToolStarted, now
@@ -224,7 +225,8 @@ class RunTools:
     async def _run(self, tool: Tool[Any], arguments: BaseModel) -> JsonObject:
         try:
             async with asyncio.timeout(tool.timeout_seconds):
-                return await tool.run(self._ctx, arguments)
+                raw: JsonObject = plain_json(await tool.run(self._ctx, arguments))
+                return raw
         except TimeoutError:
             hint = f"The tool did not answer within {tool.timeout_seconds:g} seconds. Narrow the query."
             raise ToolCallError(ToolErrorCode.TIMEOUT, hint) from None

@@ -9,6 +9,7 @@ from typing import Any
 
 from harness.boundary import WireToolCall
 from harness.errors import HarnessError, ModelFailure
+from harness.plain_text import plain_text
 from harness.recorder import Reasoning
 from harness.tools.base import JsonObject
 
@@ -145,13 +146,13 @@ def read_answer(response: Any, raw: RawReply) -> Answer:
     if not choices:
         raise InvalidReplyError("the reply holds no choice")
     message = choices[0].message
-    text = message.content if isinstance(message.content, str) else None
+    text = plain_text(message.content) if isinstance(message.content, str) else None
     without_id = raw.without_id() if message.tool_calls else set()
     calls = [
         WireToolCall(
-            call.id if isinstance(call.id, str) and call.id and position not in without_id else None,
-            call.function.name if isinstance(call.function.name, str) else "",
-            call.function.arguments if isinstance(call.function.arguments, str) else "",
+            plain_text(call.id) if isinstance(call.id, str) and call.id and position not in without_id else None,
+            plain_text(call.function.name) if isinstance(call.function.name, str) else "",
+            plain_text(call.function.arguments) if isinstance(call.function.arguments, str) else "",
         )
         for position, call in enumerate(message.tool_calls or ())
     ]
@@ -202,7 +203,7 @@ def _reasoning(message: Any) -> Reasoning:
         value = getattr(message, name, None)
         if value is None and isinstance(extra, Mapping):
             value = extra.get(name)
-        content = "".join(_texts(value)).replace("\x00", "")
+        content = plain_text("".join(_texts(value)))
         if content.strip():
             kept = content[:MAX_REASONING_CHARACTERS]
             return Reasoning(

@@ -22,12 +22,16 @@ async def healthz(request: HttpRequest) -> JsonResponse:
 
 
 async def readyz(request: HttpRequest) -> JsonResponse:
-    """200 when PostgreSQL and both Redis users answer and the process is not draining; else 503 with what is not."""
+    """200 when PostgreSQL and both Redis users answer and the process is not draining; else 503 with what is not.
+
+    `warm`: litellm is imported, so that the first run need not wait for it.
+    """
     runtime = get_runtime()
     checks = {
         "postgresql": await _passes(on_database_thread(_ask_postgres)),
         "redis": await _passes(_ask_redis()),
         "harness_redis": await _passes(runtime.store.ping()),
+        "warm": runtime.warming.done(),
         "accepting": not runtime.draining,
     }
     ready = all(checks.values())

@@ -100,10 +100,14 @@ TEMPLATES = [
 # A pool of psycopg's instead of persistent connections: a stream that lives for minutes holds none.
 DATABASES = {
     "default": dj_database_url.parse(
-        _variable("DATABASE_URL", "postgresql://superbiz@127.0.0.1:5432/superbiz"), conn_max_age=0
+        _variable("DATABASE_URL", "postgresql://superbiz@127.0.0.1:5432/superbiz"),
+        conn_max_age=0,
+        conn_health_checks=True,  # connections of the pool do not survive a restart of PostgreSQL
     )
 }
-DATABASES["default"].setdefault("OPTIONS", {})["pool"] = {"min_size": 0, "max_size": 16, "timeout": 10}
+DATABASES["default"].setdefault("OPTIONS", {}).update(
+    pool={"min_size": 0, "max_size": 16, "timeout": 5}, connect_timeout=5, tcp_user_timeout=10_000
+)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 CACHES = {
@@ -154,6 +158,11 @@ REST_FRAMEWORK = {
 SPECTACULAR_SETTINGS = {
     "TITLE": "SuperBizAgent",
     "VERSION": "0.1.0",
+    "OAS_VERSION": "3.1.0",  # the chat's pydantic schemas are of this version
+    "ENUM_NAME_OVERRIDES": {
+        "RunStatusEnum": "audit.models.RunStatus",
+        "DocumentStatusEnum": "knowledge.models.DocumentStatus",
+    },
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",

@@ -57,6 +57,8 @@ class EchoTool:
             raise KeyError("planted-internal-detail")
         if arguments.text == "nan":
             return {"value": float("nan")}
+        if arguments.text == "broken text":
+            return {"texts": ["NUL \0 and half \ud83d of an emoji"]}
         return {"texts": [arguments.text] * arguments.times}
 
     def project(self, raw: JsonObject, arguments: EchoArguments, tool_call_id: str) -> JsonObject:
@@ -126,6 +128,14 @@ async def test_it_works(bench: Bench) -> None:
     assert bench.statuses.codes() == ["TOOL_RUNNING", "TOOL_FINISHED"]
     assert bench.records.types() == ["TOOL_STARTED", "TOOL_FINISHED"]
     assert bench.records.tools[0].raw_bytes == len(json.dumps({"texts": ["hello"]}))
+
+
+async def test_text_that_no_store_takes_is_replaced(bench: Bench) -> None:
+    result = await bench.call("broken text")
+    assert result["rows"] == [{"text": "NUL \ufffd and half \ufffd of an emoji"}]
+    record = await bench.record()
+    assert record is not None
+    assert record.agent_result == result
 
 
 @pytest.mark.parametrize("tool_call_id", [None, "", "a b", "x" * 129, "调用", "a\n"])
