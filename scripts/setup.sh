@@ -62,6 +62,6 @@ fi
 for catalogue in locale/*/LC_MESSAGES/*.po; do
   [[ -e "$catalogue" ]] || continue
   if [[ "$catalogue" -nt "${catalogue%.po}.mo" ]]; then
-    msgfmt --check -o "${catalogue%.po}.mo" "$catalogue" || fail "the translations in $catalogue are not valid."
+    msgfmt --check-format -o "${catalogue%.po}.mo" "$catalogue" || fail "the translations in $catalogue are not valid."
   fi
 done
