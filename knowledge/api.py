@@ -100,6 +100,7 @@ class DocumentDetail(generics.RetrieveDestroyAPIView[Document]):
     queryset = Document.objects.filter(collection=MAIN_COLLECTION).defer("text", "upload")
     serializer_class = DocumentSerializer
     permission_classes = (DjangoModelPermissions,)
+    lookup_field = "document_id"
 
     def perform_destroy(self, instance: Document) -> None:
         remove(instance.pk)
