@@ -16,6 +16,7 @@ _BOUNDS = {Ge: "≥ {ge}", Gt: "> {gt}", Le: "≤ {le}", Lt: "< {lt}", MinLen: "
 
 
 class Command(BaseCommand):
+    requires_system_checks = ()  # checks import the URLs, and with them what only serving needs
     help = "Print the settings in force, secrets masked; --markdown prints their documentation."
 
     def add_arguments(self, parser: CommandParser) -> None:
