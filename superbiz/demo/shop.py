@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import MySQLdb
+from MySQLdb.cursors import Cursor
 
 ORDERS = 20_000
 INCIDENT_MINUTES = 45
@@ -50,7 +51,7 @@ def load_shop(socket: Path, port: int, now: datetime) -> str:
     return url
 
 
-def _shift(cursor: MySQLdb.cursors.Cursor, now: datetime) -> bool:
+def _shift(cursor: Cursor, now: datetime) -> bool:
     cursor.execute("SELECT at FROM order_db.demo_clock")
     found = cursor.fetchone()
     if found is None:
@@ -66,7 +67,7 @@ def _shift(cursor: MySQLdb.cursors.Cursor, now: datetime) -> bool:
     return True
 
 
-def _make(cursor: MySQLdb.cursors.Cursor, now: datetime) -> None:
+def _make(cursor: Cursor, now: datetime) -> None:
     cursor.execute("DROP DATABASE IF EXISTS order_db")
     for statement in _SCHEMA.split(";"):
         cursor.execute(statement)
@@ -101,7 +102,7 @@ def _odds(minutes_ago: float) -> tuple[float, float, float]:
     return 0.75 - 0.45 * worse, 0.2 + 0.35 * worse, 0.05 + 0.1 * worse
 
 
-def _grant(cursor: MySQLdb.cursors.Cursor, port: int) -> str:
+def _grant(cursor: Cursor, port: int) -> str:
     """An account that can do exactly what the allowlist says."""
     password = secrets.token_urlsafe(18)
     cursor.execute(f"DROP USER IF EXISTS {ACCOUNT}@'%'")
