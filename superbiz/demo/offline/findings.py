@@ -1,17 +1,17 @@
 """What the tools returned, as findings: each one observation, said with the words and figures of its evidence."""
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from superbiz.demo.offline.conversation import Call, JsonObject
-from superbiz.demo.offline.passages import best_sentence, quote, terms
+from superbiz.demo.offline.passages import best_sentence, quote, severity, shared, terms
 from superbiz.demo.offline.question import Question, identifiers_in
 
 SHOWN_ROWS = 8
 SHOWN_PATTERNS = 2
 SHOWN_DOCUMENTS = 2
-_SEVERITY = {"FATAL": 0, "CRITICAL": 0, "ERROR": 1, "SEVERE": 1, "WARN": 2, "WARNING": 2}
 _CELL = 80
 
 
@@ -30,6 +30,10 @@ class Finding:
     window: str = ""
 
     @property
+    def document_id(self) -> str:
+        return str(self.passage.get("document_id", ""))
+
+    @property
     def kind(self) -> str:
         return "NORMAL" if self.call.status == "EVIDENCE_FOUND" else "NEGATIVE_OBSERVATION"
 
@@ -43,17 +47,45 @@ def findings(question: Question, calls: Sequence[Call]) -> list[Finding]:
             live += _log_finding(call, say)
         elif call.name == "query_mysql":
             live += _row_finding(call, say)
+    live = [each for each in live if each.kind != "NORMAL" or _is_about(each, question, live)]
     wanted = terms(question.text) | set().union(*(terms(each.quoted) for each in live if each.quoted))
-    documents = [each for call in calls if call.name == "lookup_knowledge" for each in _documents(call, wanted, say)]
-    return [*live, *documents]
+    documents: dict[str, Finding] = {}
+    for call in calls:
+        if call.name == "lookup_knowledge":
+            for each in _documents(call, wanted, say):
+                known = documents.setdefault(each.document_id, each)  # a second look-up may find the same document
+                if shared(each.quoted, wanted) > shared(known.quoted, wanted):
+                    documents[each.document_id] = each
+    closest = sorted(documents.values(), key=lambda each: -shared(each.quoted, wanted))
+    return [*live, *closest[:SHOWN_DOCUMENTS]]
+
+
+def _is_about(finding: Finding, question: Question, live: Sequence[Finding]) -> bool:
+    """Whether it belongs to the question. What merely happens at the same time would make a guess of the report."""
+    if finding.call.name == "query_mysql":
+        asked = str(finding.call.arguments.get("sql", "")).lower()
+        return any(word in asked for word in question.words)
+    if question.numbers:
+        return _names(question.numbers, [finding])
+    if question.identifiers:
+        return _names(question.identifiers, live)
+    return not question.bare
+
+
+def _names(identifiers: Sequence[str], live: Sequence[Finding]) -> bool:
+    """Whether what was found, not the query itself, names one of these as a whole."""
+    found = [each.call.result.get(part) for each in live for part in ("patterns", "events", "rows")]
+    shown = json.dumps(found, ensure_ascii=False).lower()
+    return any(re.search(rf"(?<![\w-]){re.escape(name.lower())}(?![\w-])", shown) for name in identifiers)
 
 
 def shared_names(findings_: Sequence[Finding]) -> list[str]:
-    """Names that both a quoted log line and a found passage hold, so that the one may be set beside the other."""
+    """Names that both shown log lines and a found passage hold, so that the one may be set beside the other."""
     passages = " ".join(str(each.passage.get("excerpt", "")) for each in findings_ if each.passage).lower()
-    logs = [each.quoted for each in findings_ if each.quoted and not each.passage]
+    logs = [each.text for each in findings_ if each.quoted and not each.passage]
     names = [name for line in logs for name in [*identifiers_in(line), *re.findall(r"[A-Z][a-z]+[A-Z]\w+", line)]]
-    return [name for name in dict.fromkeys(names) if name.lower() in passages]
+    both = [name for name in dict.fromkeys(names) if name.lower() in passages]
+    return sorted(both, key=lambda name: name.islower())  # classes and error codes tell more than services
 
 
 def window_of(call: Call) -> str:
@@ -111,7 +143,7 @@ def _log_finding(call: Call, chinese: bool) -> Iterator[Finding]:
 
 def _weight(pattern: JsonObject) -> tuple[int, int]:
     """Severe patterns first, then frequent ones."""
-    return _SEVERITY.get(str(pattern.get("level", "")).upper(), 3), -int(pattern.get("count", 0))
+    return severity(pattern), -int(pattern.get("count", 0))
 
 
 def _row_finding(call: Call, chinese: bool) -> Iterator[Finding]:
@@ -149,12 +181,12 @@ def _documents(call: Call, wanted: set[str], chinese: bool) -> Iterator[Finding]
         )
     if call.status != "EVIDENCE_FOUND":
         return
-    shown: set[str] = set()
+    best: dict[str, tuple[JsonObject, str]] = {}
     for passage in call.result.get("evidence") or ():
-        document, title = str(passage.get("document_id")), quote(str(passage.get("title", "")))
-        sentence = best_sentence(passage, wanted)
-        if document in shown or sentence is None or len(shown) == SHOWN_DOCUMENTS:
-            continue
-        shown.add(document)
+        document, sentence = str(passage.get("document_id")), best_sentence(passage, wanted)
+        if sentence and (document not in best or shared(sentence, wanted) > shared(best[document][1], wanted)):
+            best[document] = (passage, sentence)
+    for passage, sentence in best.values():
+        title = quote(str(passage.get("title", "")))
         text = f"内部文档《{title}》写道：“{sentence}”" if chinese else f"The document {title} says: “{sentence}”"
         yield Finding(call, text, quoted=sentence, title=title, passage=passage)

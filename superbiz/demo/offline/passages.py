@@ -1,4 +1,4 @@
-"""Sentences of documents, word for word, chosen by what they share with the question and the evidence."""
+"""Sentences and log lines, word for word, chosen by what they share with the question, or by severity."""
 
 import re
 from collections.abc import Iterator
@@ -7,6 +7,9 @@ from harness.redaction.words import words
 from superbiz.demo.offline.conversation import JsonObject
 
 MAX_QUOTE = 160
+SEVERE = 2
+"""The severity of a warning; errors are below."""
+_SEVERITY = {"FATAL": 0, "CRITICAL": 0, "ERROR": 1, "SEVERE": 1, "WARN": SEVERE, "WARNING": SEVERE}
 _WORDS = re.compile(r"[A-Za-z0-9_-]{3,}|[\u4e00-\u9fff]+", re.ASCII)
 _LIST_MARK = re.compile(r"^\s*(?:[-*+>]|\d{1,2}[.)、])\s+")
 _NO_SENTENCE = re.compile(r"^\s*(?:#|\||```|---|\{\{|<)|^\s*$")
@@ -30,8 +33,9 @@ def terms(text: str) -> set[str]:
 
 def sentences(passage: JsonObject) -> Iterator[str]:
     """What can be quoted of an excerpt: exact slices without headings, tables and code."""
+    headings = {str(passage.get("title", "")), *re.split(r"\s*[>›/]\s*", str(passage.get("breadcrumb", "")))}
     for line in str(passage.get("excerpt", "")).splitlines():
-        if _NO_SENTENCE.search(line):
+        if _NO_SENTENCE.search(line) or line.strip() in headings:
             continue
         for sentence in _ENDS.split(_LIST_MARK.sub("", line)):
             quoted = quote(sentence)
@@ -41,7 +45,12 @@ def sentences(passage: JsonObject) -> Iterator[str]:
 
 def best_sentence(passage: JsonObject, wanted: set[str]) -> str | None:
     """The sentence that shares most with `wanted`; the first one among equals."""
-    return max(sentences(passage), key=lambda sentence: len(terms(sentence) & wanted), default=None)
+    return max(sentences(passage), key=lambda sentence: shared(sentence, wanted), default=None)
+
+
+def shared(sentence: str, wanted: set[str]) -> int:
+    """How many of the wanted terms it has."""
+    return len(terms(sentence) & wanted)
 
 
 def quote(text: str, most: int = MAX_QUOTE) -> str:
@@ -52,3 +61,8 @@ def quote(text: str, most: int = MAX_QUOTE) -> str:
         return line
     cut = line[:most]
     return cut.rsplit(" ", 1)[0] if " " in cut[most // 2 :] else cut
+
+
+def severity(pattern: JsonObject) -> int:
+    """0 for the worst; what is at most a warning comes after `SEVERE`."""
+    return _SEVERITY.get(str(pattern.get("level", "")).upper(), SEVERE + 1)

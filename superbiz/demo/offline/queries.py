@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from superbiz.demo.offline.conversation import Call, JsonObject
-from superbiz.demo.offline.question import MAX_MINUTES, Question, identifiers_in
+from superbiz.demo.offline.passages import SEVERE, quote, severity
+from superbiz.demo.offline.question import MAX_MINUTES, Question
 
 MAX_LOG_QUERY = 300
 MAX_KNOWLEDGE_QUERY = 500
@@ -81,6 +82,8 @@ def first_round(question: Question, tools: Mapping[str, JsonObject]) -> list[Ask
 def next_round(question: Question, tools: Mapping[str, JsonObject], calls: Sequence[Call]) -> list[Ask]:
     """What is worth asking after the first results; nothing that was asked before."""
     asks: list[Ask] = []
+    if "lookup_knowledge" in tools:
+        asks += _more_documents(calls)
     if "query_logs" in tools:
         asks += _more_logs(question, tools["query_logs"], calls)
     if "query_mysql" in tools:
@@ -134,12 +137,23 @@ def _log_queries(question: Question) -> list[str]:
     return [*queries, *question.symptoms[:1]] or ["level:ERROR"]
 
 
+def _more_documents(calls: Sequence[Call]) -> Iterator[Ask]:
+    """What the documents know about the most severe line that was found."""
+    found = (call for call in calls if call.name == "query_logs" and call.status == "EVIDENCE_FOUND")
+    patterns = [pattern for call in found for pattern in call.result.get("patterns") or ()]
+    severe = [pattern for pattern in patterns if severity(pattern) <= SEVERE]
+    if severe:
+        line = quote(str(min(severe, key=severity).get("example", "")))
+        if line:
+            yield Ask("lookup_knowledge", {"query": line})
+
+
 def _more_logs(question: Question, tool: JsonObject, calls: Sequence[Call]) -> Iterator[Ask]:
     found = [call for call in calls if call.name == "query_logs" and call.status == "EVIDENCE_FOUND"]
     order = topics(question, tool)
     if not found:
-        names = [name for call in calls if call.name == "lookup_knowledge" for name in _documented(call)]
-        yield _logs(order[0], _word(names[0]) if names else "level:ERROR", MAX_MINUTES)
+        if not question.named_window:
+            yield _logs(order[0], _log_queries(question)[0], MAX_MINUTES)
         return
     text = " ".join(str(pattern.get("example", "")) for call in found for pattern in call.result.get("patterns", ()))
     asked = {call.arguments.get("topic") for call in calls}
@@ -147,10 +161,6 @@ def _more_logs(question: Question, tool: JsonObject, calls: Sequence[Call]) -> I
         if topic in order and topic not in asked and re.search(pattern, text, re.IGNORECASE):
             yield _logs(topic, query, question.minutes)
             return
-
-
-def _documented(call: Call) -> list[str]:
-    return identifiers_in(" ".join(str(each.get("excerpt", "")) for each in call.result.get("evidence", ())))
 
 
 def _more_rows(question: Question, tool: JsonObject, calls: Sequence[Call]) -> Iterator[Ask]:
@@ -187,8 +197,8 @@ def _chosen(question: Question, offered: Sequence[Table]) -> list[Table]:
     """The tables that fit the question best; where none fits, the first."""
 
     def fit(table: Table) -> int:
-        in_name = sum(word in table.name.lower() for word in question.subjects)
-        return 3 * in_name + sum(any(word in column for column in table.columns) for word in question.subjects)
+        in_name = sum(word in table.name.lower() for word in question.words)
+        return 3 * in_name + sum(any(word in column for column in table.columns) for word in question.words)
 
     ranked = sorted(offered, key=fit, reverse=True)
     return [table for table in ranked if fit(table) > 0] or ranked[:1]

@@ -14,6 +14,7 @@ _IDENTIFIER = re.compile(
     re.ASCII,
 )
 _SERVICE = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*-(?:service|svc|api|server|gateway|worker|job|app|web)", re.ASCII)
+_GENERAL = frozenset(("service", "svc", "api", "server", "worker", "job", "app", "web", "err", "error"))
 _NO_NAMES = re.compile(r"(?:time|log|sign|roll|set|follow|check|fail)-\w+|long-\w+|high-\w+|re-\w+", re.IGNORECASE)
 
 # Business nouns of both languages, as the words that English log lines, tables and columns use for them.
@@ -78,6 +79,12 @@ class Question:
     def numbers(self) -> tuple[str, ...]:
         """Identifiers that may be a key in a table: such as `order-1234` or `A1024`, not services and codes."""
         return tuple(name for name in self.identifiers if re.search(r"\d{3,}$", name) and not name.isupper())
+
+    @property
+    def words(self) -> frozenset[str]:
+        """What it is about, as names of tables and columns would say it."""
+        parts = (part.lower() for name in self.identifiers for part in re.split("[-_]", name))
+        return frozenset(self.subjects) | {part for part in parts if len(part) >= 3 and part not in _GENERAL}
 
     @property
     def bare(self) -> bool:

@@ -12,6 +12,7 @@ from superbiz.demo.offline.question import Question, read_question
 MAX_TEXT = 2000
 MAX_ITEMS = 20
 _PREVENT = re.compile(r"预防|告警|改进|长期|prevent|alert|long.term|improve", re.IGNORECASE)
+_STEP = re.compile(r"重启|结束|终止|回滚|扩容|扩大|\brestart|\bkill|\bterminate|\broll.?back|\bscale", re.IGNORECASE)
 _ITEM = re.compile(r"\$\.analysis\[(\d+)\]")
 
 
@@ -109,18 +110,17 @@ def _conclusion(question: Question, numbered: Sequence[tuple[str, Finding]]) -> 
             if chinese
             else f"Within the window that was searched, {result['match_count']} events of {topic} match “{query}”."
         )
-    elif logs and logs[0].quoted:
-        parts.append(
-            f"所查日志中最突出的现象是：“{logs[0].quoted}”。"
-            if chinese
-            else f"What stands out in the logs that were searched: “{logs[0].quoted}”."
-        )
-    elif not logs:
+    elif logs:
+        parts.append(_what_stands_out(logs, chinese))
+    else:
         parts.append(
             "日志中没有发现相关事件，数据库中的现状见分析。"
             if chinese
             else "The logs show no such event; the analysis has the state of the database."
         )
+    rows = [each.text for _, each in live if not each.window]
+    if question.counts and rows:
+        parts.append(rows[0])
     named = None if question.counts else _named_too(numbered)
     if named is not None:
         each_id, each, name = named
@@ -137,6 +137,17 @@ def _conclusion(question: Question, numbered: Sequence[tuple[str, Finding]]) -> 
             "日志为 MOCK 模拟数据，不代表生产事实。" if chinese else "The logs are MOCK data, no fact of production."
         )
     return {"text": ("" if chinese else " ").join(parts), "based_on_analysis_ids": based_on}
+
+
+def _what_stands_out(logs: Sequence[Finding], chinese: bool) -> str:
+    """The first line of each topic."""
+    lines: dict[str, str] = {}
+    for each in logs:
+        lines.setdefault(str(each.call.result["scope"]["topic"]), each.quoted)
+    shown = [f"{topic} “{line}”" for topic, line in lines.items() if line]
+    if chinese:
+        return f"所查日志中最突出的现象：{'；'.join(shown)}。"
+    return f"What stands out in the logs that were searched: {'; '.join(shown)}."
 
 
 def _named_too(numbered: Sequence[tuple[str, Finding]]) -> tuple[str, Finding, str] | None:
@@ -172,7 +183,7 @@ def _actions(chinese: bool, numbered: Sequence[tuple[str, Finding]]) -> Iterable
                 each_id,
             )
         if each.passage:
-            steps = [sentence for sentence in sentences(each.passage) if needs_confirmation(sentence)]
+            steps = [step for step in sentences(each.passage) if _STEP.search(step) and needs_confirmation(step)]
             for step in steps[:1]:
                 yield _action(
                     f"核实之后，由负责人决定是否按《{each.title}》操作：“{step}”"

@@ -328,6 +328,13 @@ async def test_a_number_that_the_question_names_is_looked_up_by_its_key() -> Non
     assert asked[0]["params"] == ["order-123456"]
 
 
+async def test_what_does_not_belong_to_the_question_is_left_out() -> None:
+    run = Investigation("zebra-printer-service 卡住了，帮我排查")
+    draft = parse_draft(await run.run())
+    assert draft.conclusion is None
+    assert {run.results[analysis.tool_call_ids[0]].get("evidence") is None for analysis in draft.analysis} == {False}
+
+
 async def test_a_repair_drops_what_was_refused_and_all_that_rested_on_it() -> None:
     run = Investigation(QUESTION_ZH)
     await run.run()
