@@ -26,6 +26,7 @@ export class Composer {
       this.submit();
     });
     this.stopButton.addEventListener("click", onStop);
+    this.askButton.disabled = false; // until now the browser itself would have sent the form
     this.fit();
   }
 

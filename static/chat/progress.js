@@ -29,7 +29,7 @@ export class Progress {
     if (code === "TOOL_FINISHED") {
       this.tools += 1;
       this.close(message);
-      this.advance(this.tools);
+      this.advance(Math.min(this.tools, this.steps.length - 1));
     } else {
       this.close();
       this.open(code, message);
@@ -53,14 +53,14 @@ export class Progress {
     announce(lines.join("; "));
   }
 
-  /** Tick the first `done` steps. The stream does not name steps, so each finished tool call ticks one of them. */
+  /**
+   * Tick the first `done` steps; none is ever unticked. The stream does not name steps, so each finished tool call
+   * ticks one of them, and the last one waits for the release.
+   */
   advance(done) {
-    const ticked = Math.min(done, this.steps.length);
     this.steps.forEach((step, place) => {
-      const before = step.dataset.state;
-      if (before === "done") return;
-      const isLast = place === this.steps.length - 1;
-      const state = place < ticked && (!isLast || done >= this.steps.length) ? "done" : place === ticked ? "active" : "waiting";
+      if (step.dataset.state === "done") return;
+      const state = place < done ? "done" : place === done ? "active" : "waiting";
       step.dataset.state = state;
       fill(step, { state: text({ done: "stepDone", active: "stepActive", waiting: "stepWaiting" }[state]) });
     });
@@ -103,7 +103,7 @@ export class Progress {
       this.current.line.dataset.state = outcome === "done" ? "done" : "failed";
       this.current = null;
     }
-    if (outcome === "done") this.advance(this.steps.length + 1);
+    if (outcome === "done") this.advance(this.steps.length);
     else this.steps.filter((step) => step.dataset.state === "active").forEach((step) => (step.dataset.state = "waiting"));
     fill(this.root, { phase: text({ done: "finished", failed: "failed", stopped: "stopped" }[outcome]) });
     this.root.dataset.state = outcome;
