@@ -1,122 +1,158 @@
 """Digest: what is kept of a stream of matching events. Its size is bounded, whatever matches.
 
-Counts are exact. Events are a sample that keeps the time line: the first and the last, the first of each pattern,
-rare patterns before common ones, and those where the level changes.
+Counts are exact. Events are a sample that keeps the time line: the first and the last, the rare before the common,
+those where the level changes, and some in between.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from typing import NamedTuple
 
-from harness.tools.base import JsonObject
-from harness.tools.query_logs.events import LogEvent
-from harness.tools.query_logs.patterns import Pattern, PatternMiner
+from harness.tools.query_logs.levels import severity
+from harness.tools.query_logs.masks import Masked
+from harness.tools.query_logs.patterns import Tokens, group
+from harness.tools.query_logs.scan import RawEvent
+from harness.tools.query_logs.timestamps import Micros
 
-KEPT_PATTERNS = 60
-KEPT_EVENTS = 60
-KEPT_CHARACTERS = 1_500  # of a message; 120 of them stay far below the record's limit
-_KEPT_CHANGES = 40
-_SEVERITY = {"TRACE": 0, "DEBUG": 1, "INFO": 2, "NOTICE": 3, None: 3, "WARN": 4, "ERROR": 5, "FATAL": 6}
+MAX_GROUPS = 1_500
+KEPT_BYTES = 8_000
+_SPREAD = 16
+
+
+class Kind(NamedTuple):
+    """What an event is counted under. Events of one kind may differ in figures."""
+
+    level: str | None
+    service: str | None
+    masked: Masked
+
+
+class Kept(NamedTuple):
+    """An event of the sample. `source` is what its file is named after."""
+
+    event: RawEvent
+    kind: Kind
+    source: str | None
+
+    @property
+    def at(self) -> Micros:
+        return self.event.stamp.at
 
 
 @dataclass(slots=True)
-class _Group:
-    pattern: Pattern
-    first: LogEvent
-    last: LogEvent
+class Group:
+    """Matching events of one template, level and service."""
+
+    count: int
+    first: Kept
+    last: Kept
+
+    def take_in(self, other: "Group") -> None:
+        self.count += other.count
+        if other.first.at < self.first.at:
+            self.first = other.first
+        if other.last.at >= self.last.at:
+            self.last = other.last
+
+
+_Key = tuple[Tokens, str | None, str | None]
 
 
 class Digest:
-    """Takes matching events, file by file, in any order of time."""
+    """Takes matching events, roughly in the order of time."""
 
     def __init__(self) -> None:
         self.match_count = 0
-        self._miner = PatternMiner()
-        self._groups: dict[int, _Group] = {}
-        self._first: LogEvent | None = None
-        self._last: LogEvent | None = None
+        self.overflowed = False
+        """Whether there were too many groups to keep the rarest apart."""
+        self._groups: dict[_Key, Group] = {}
+        self._general: dict[Tokens, Tokens] = {}
+        self._changes: dict[tuple[str | None, str | None], tuple[Kept, Kept]] = {}
         self._level: str | None = None
-        self._changes: list[LogEvent] = []
+        self._spread: list[Kept] = []
+        self._step = 1
 
-    def add(self, event: LogEvent) -> None:
+    def add(self, event: RawEvent, kind: Kind, source: str | None) -> None:
+        if len(event.data) > KEPT_BYTES:
+            event = RawEvent(event.data[:KEPT_BYTES], event.stamp)
+        kept = Kept(event, kind, source)
+        tokens = kind.masked.tokens
+        key = (self._general.get(tokens, tokens), kind.level, kind.service)
+        found = self._groups.get(key)
+        if found is None:
+            self._open(key, kept)
+        else:
+            found.count += 1
+            if event.stamp.at >= found.last.event.stamp.at:
+                found.last = kept
+            elif event.stamp.at < found.first.event.stamp.at:
+                found.first = kept
+        if kind.level != self._level or not self.match_count:
+            if self.match_count:
+                change = (self._level, kind.level)
+                known = self._changes.get(change)
+                self._changes[change] = (kept if known is None else known[0], kept)
+            self._level = kind.level
+        if self.match_count % self._step == 0:
+            self._spread.append(kept)
+            if len(self._spread) >= 2 * _SPREAD:
+                del self._spread[1::2]
+                self._step *= 2
         self.match_count += 1
-        pattern = self._miner.add(event.message)
-        group = self._groups.get(id(pattern))
-        if group is None:
-            self._groups[id(pattern)] = _Group(pattern, event, event)
-        elif event.timestamp >= group.last.timestamp:
-            group.last = event
-        elif event.timestamp < group.first.timestamp:
-            group.first = event
-        if self._first is None or event.timestamp < self._first.timestamp:
-            self._first = event
-        if self._last is None or event.timestamp >= self._last.timestamp:
-            self._last = event
-        if event.level != self._level:
-            self._level = event.level
-            if len(self._changes) < _KEPT_CHANGES:
-                self._changes.append(event)
 
-    def raw(self) -> JsonObject:
-        """Patterns, most frequent first, and events, in order of time, as the tool's raw response keeps them."""
-        groups = sorted(self._groups.values(), key=_by_count)
-        return {
-            "match_count": self.match_count,
-            "pattern_count": len(groups),
-            "patterns": [
-                {
-                    "count": group.pattern.count,
-                    "first_seen": stamp(group.first.timestamp),
-                    "last_seen": stamp(group.last.timestamp),
-                    "level": group.first.level,
-                    "service": group.first.service,
-                    "example": group.first.message[:KEPT_CHARACTERS],
-                }
-                for group in groups[:KEPT_PATTERNS]
-            ],
-            # In order of worth, so that a smaller projection keeps the most telling ones.
-            "events": [
-                {
-                    "timestamp": stamp(event.timestamp),
-                    "level": event.level,
-                    "service": event.service,
-                    "message": event.message[:KEPT_CHARACTERS],
-                    "whole": len(event.message) <= KEPT_CHARACTERS,
-                }
-                for event in self._sample(groups)
-            ],
-        }
+    def groups(self) -> list[Group]:
+        """Patterns, most frequent first."""
+        self._fold()
+        return sorted(self._groups.values(), key=lambda each: (-each.count, each.first.at, each.first.event.data))
 
-    def _sample(self, groups: list[_Group]) -> list[LogEvent]:
-        chosen: dict[int, LogEvent] = {}
-        for event in self._by_worth(groups):
-            chosen.setdefault(id(event), event)
-            if len(chosen) == KEPT_EVENTS:
+    def sample(self, groups: list[Group], most: int) -> list[Kept]:
+        """At most `most` events, the most telling first."""
+        chosen: dict[int, Kept] = {}
+        for kept in self._by_worth(groups):
+            chosen.setdefault(id(kept.event), kept)
+            if len(chosen) == most:
                 break
         return list(chosen.values())
 
-    def _by_worth(self, groups: list[_Group]) -> Iterator[LogEvent]:
-        if self._first is not None and self._last is not None:
-            yield self._first
-            yield self._last
-        rare = sorted(
-            groups, key=lambda group: (-_severity(group.first) if group.pattern.count < 3 else 0, group.pattern.count)
-        )
-        for group in rare:
-            yield group.first
-        yield from sorted(self._changes, key=lambda event: -_severity(event))
-        for group in groups:
-            yield group.last
+    def _by_worth(self, groups: list[Group]) -> Iterator[Kept]:
+        if not groups:
+            return
+        yield min((each.first for each in groups), key=lambda kept: kept.at)
+        yield max((each.last for each in groups), key=lambda kept: kept.at)
+        worst = sorted(groups, key=lambda each: (-severity(each.first.kind.level), each.count))
+        rare = sorted(groups, key=lambda each: (each.count, -severity(each.first.kind.level)))
+        # By turns, so that neither a hundred kinds of errors nor a hundred rare INFO lines crowd the other out.
+        for severe, seldom in zip(worst, rare, strict=True):
+            yield severe.first
+            yield seldom.first
+        changes = sorted(self._changes.values(), key=lambda pair: -severity(pair[0].kind.level))
+        for first, last in changes:
+            yield first
+            yield last
+        for each in groups:
+            yield each.last
+        yield from self._spread
 
+    def _open(self, key: _Key, kept: Kept) -> None:
+        if len(self._groups) >= MAX_GROUPS and not self.overflowed:
+            self._fold()
+            self.overflowed = len(self._groups) > MAX_GROUPS * 3 // 4
+            key = (self._general.get(key[0], key[0]), *key[1:])
+        if self.overflowed and key not in self._groups:
+            key = ((), key[1], None)
+        new = Group(1, kept, kept)
+        found = self._groups.setdefault(key, new)
+        if found is not new:
+            found.take_in(new)
 
-def stamp(at: datetime) -> str:
-    """ISO 8601 with zone, to the millisecond."""
-    return at.isoformat(timespec="milliseconds")
-
-
-def _by_count(group: _Group) -> tuple[int, datetime, str]:
-    return -group.pattern.count, group.first.timestamp, group.first.message
-
-
-def _severity(event: LogEvent) -> int:
-    return _SEVERITY.get(event.level, 3)
+    def _fold(self) -> None:
+        """Join the groups whose messages turn out to have one template."""
+        template_of = group({tokens for tokens, _, _ in self._groups})
+        self._general = {known: template_of.get(general, general) for known, general in self._general.items()}
+        self._general |= {tokens: template for tokens, template in template_of.items() if tokens != template}
+        folded: dict[_Key, Group] = {}
+        for (tokens, level, service), each in self._groups.items():
+            found = folded.setdefault((template_of[tokens], level, service), each)
+            if found is not each:
+                found.take_in(each)
+        self._groups = folded

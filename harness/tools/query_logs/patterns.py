@@ -1,104 +1,172 @@
-"""Patterns: events grouped by a stable template. Variable parts are masked, then a Drain-like tree groups the rest.
+"""Patterns: masked messages grouped by template. The outcome depends on the messages, never on their order.
 
-Source: He et al., "Drain: An Online Log Parsing Approach with Fixed Depth Tree" (ICWS 2017), with masks that
-also work inside Chinese text, JSON and key=value.
+The leaves of a Drain tree (He et al., "Drain: An Online Log Parsing Approach with Fixed Depth Tree", ICWS 2017) are
+the messages of one length that begin alike. Drain decides there by the share of equal tokens, message by message;
+here all messages are known before the first is grouped, so that a position is a variable where the messages say so:
+
+1. Messages that differ in one position only show what stands there. Many words, or words in the form of names, or
+   words where names stand (`for …`, `user …`, in quotation marks) are a variable; two or three plain words
+   (`opened`, `closed`) are different events.
+2. What then still differs in several positions is joined when most tokens are equal and each other one is such a
+   variable.
 """
 
 import hashlib
 import re
-from dataclasses import dataclass
-from operator import eq
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from os.path import commonprefix
+from typing import TypeAlias
 
-WILDCARD = "<*>"
-_SIMILARITY = 0.5
-_MAX_TOKENS = 120
-_MAX_GROUPS = 5_000
-_MAX_KNOWN = 20_000
+from harness.tools.query_logs.masks import WILDCARD
 
-_CHINESE_NUMBER = re.compile(
-    r"(?<=[\u3400-\u9fff：，、（【])-?[0-9a-fA-F]*\d[0-9a-fA-F.,:-]*%?|-?\d+(?:[.,:]\d+)*%?(?=[\u3400-\u9fff])"
+Tokens: TypeAlias = tuple[str, ...]
+
+_MANY_WORDS = 6
+_MANY_WORDS_IN_SHORT = 12
+_MANY_CHINESE = 5
+_MIN_EQUAL = 0.5
+_MAX_ROUNDS = 8
+_MAX_SIBLINGS = 400
+_NAME_FOLLOWS = frozenset(
+    """
+    for from to by at on via user username host hostname node file path dir directory name named called id device
+    interface task job thread process service package class component table topic queue domain address key url uri
+    command account group role module plugin container image pod namespace volume database schema session client
+    peer member owner tenant channel bucket region
+    """.split()  # noqa: SIM905  # a list literal would be one word a line
 )
-_KEY_VALUE = re.compile(r"([A-Za-z_][\w.-]*)=(\"[^\"]*\"|'[^']*'|\[[^\]]*\]|[^\s,;&)\]}\"]+)")
-_JSON_VALUE = re.compile(r"(\"[\w.@-]+\"\s*:\s*)(\"(?:[^\"\\]|\\.)*\"|-?\d+(?:\.\d+)?|true|false|null)")
-_VARIABLE = re.compile(r"\S*\d\S*")
-_FRAMED_NUMBER = re.compile(r"([(\[{<'\"]*)-?\d+(?:[.,:]\d+)*([)\]}>'\",;:.]*)")
+_QUOTES = frozenset("\"'“”‘’`")
+_NAME_FORM = re.compile(r"[A-Za-z0-9_$<*>]+(?:[./\\@:#$-][\w$<*>]+)+|[A-Za-z]+_\w+|[a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*")
+_WORD = re.compile(r"\w")
+_HAN = re.compile("[\u3400-\u9fff\uf900-\ufaff]{4,}")
 
 
-@dataclass(slots=True)
-class Pattern:
-    """One group; `template` only ever gets more general."""
-
-    tokens: list[str]
-    count: int = 0
-
-    @property
-    def template(self) -> str:
-        return " ".join(self.tokens)
-
-    @property
-    def pattern_id(self) -> str:
-        return hashlib.sha256(self.template.encode()).hexdigest()[:12]
+def pattern_id(template: Tokens) -> str:
+    """The same for the same template, in any run."""
+    return hashlib.sha256("\x1f".join(template).encode("utf-8", "replace")).hexdigest()[:12]
 
 
-class PatternMiner:
-    """Groups messages one by one; equal messages are looked up, not searched."""
-
-    def __init__(self) -> None:
-        self._known: dict[bytes, Pattern] = {}
-        self._by_shape: dict[tuple[int, str], list[Pattern]] = {}
-        self.patterns: list[Pattern] = []
-
-    def add(self, message: str) -> Pattern:
-        """The pattern of a message, which is counted.
-
-        Messages that differ in digits only are one pattern; that settles most without masking anything.
-        """
-        skeleton = message.encode("utf-8", "replace").translate(None, b"0123456789")
-        pattern = self._known.get(skeleton)
-        if pattern is None:
-            pattern = self._find(mask(message).split()[:_MAX_TOKENS] or [""])
-            if len(self._known) < _MAX_KNOWN:
-                self._known[skeleton] = pattern
-        pattern.count += 1
-        return pattern
-
-    def _find(self, tokens: list[str]) -> Pattern:
-        first = next((token for token in tokens if WILDCARD not in token), "")
-        shape = (len(tokens), first)
-        siblings = self._by_shape.setdefault(shape, [])
-        best, best_share = None, 0.0
-        for pattern in siblings:
-            share = _similarity(pattern.tokens, tokens)
-            if share > best_share:
-                best, best_share = pattern, share
-        if best is not None and (best_share >= _SIMILARITY or len(self.patterns) >= _MAX_GROUPS):
-            best.tokens = [
-                mine if mine == theirs else WILDCARD for mine, theirs in zip(best.tokens, tokens, strict=True)
-            ]
-            return best
-        pattern = Pattern(list(tokens))
-        siblings.append(pattern)
-        self.patterns.append(pattern)
-        return pattern
+def group(messages: Iterable[Tokens]) -> dict[Tokens, Tokens]:
+    """The template of each masked message. Templates have as many tokens as their messages."""
+    template_of: dict[Tokens, Tokens] = {}
+    leaves: dict[int, set[Tokens]] = defaultdict(set)
+    for tokens in messages:
+        leaves[len(tokens)].add(tokens)
+    for leaf in leaves.values():
+        template_of |= _group_leaf(leaf)
+    return template_of
 
 
-def mask(message: str) -> str:
-    """The first line with its variable parts masked: values of keys, and every word that holds a digit."""
-    text = message.partition("\n")[0][:4000]
-    if '":' in text or '" :' in text:
-        text = _JSON_VALUE.sub(rf"\1{WILDCARD}", text)
-    if "=" in text:
-        text = _KEY_VALUE.sub(rf"\1={WILDCARD}", text)
-    if not text.isascii():
-        text = _CHINESE_NUMBER.sub(WILDCARD, text)
-    return _VARIABLE.sub(_mask_word, text)
+def _group_leaf(leaf: set[Tokens]) -> dict[Tokens, Tokens]:
+    current = {tokens: tokens for tokens in leaf}
+    for step in (_by_position, _by_likeness):
+        for _ in range(_MAX_ROUNDS):
+            changes = step(set(current.values()))
+            if not changes:
+                break
+            current = {tokens: _follow(template, changes) for tokens, template in current.items()}
+    return current
 
 
-def _mask_word(match: re.Match[str]) -> str:
-    """A number keeps the punctuation around it; any other word with a digit goes whole."""
-    framed = _FRAMED_NUMBER.fullmatch(match.group())
-    return WILDCARD if framed is None else f"{framed[1]}{WILDCARD}{framed[2]}"
+def _follow(template: Tokens, changes: Mapping[Tokens, Tokens]) -> Tokens:
+    return changes.get(template, template)
 
 
-def _similarity(template: list[str], tokens: list[str]) -> float:
-    return float(sum(map(eq, template, tokens))) / len(tokens)
+def _by_position(templates: set[Tokens]) -> dict[Tokens, Tokens]:
+    """Templates that are equal but for one position, where that position is a variable."""
+    changes: dict[Tokens, Tokens] = {}
+    for position in range(len(next(iter(templates), ()))):
+        alike: dict[Tokens, list[Tokens]] = defaultdict(list)
+        for tokens in templates:
+            if _WORD.search(tokens[position]) or tokens[position] == WILDCARD:
+                alike[tokens[:position] + tokens[position + 1 :]].append(tokens)
+        for siblings in alike.values():
+            if len(siblings) > 1:
+                for tokens, word in _variables(siblings, position):
+                    general = changes.get(tokens, tokens)
+                    changes[tokens] = (*general[:position], word, *general[position + 1 :])
+    return changes
+
+
+def _variables(siblings: list[Tokens], position: int) -> Iterator[tuple[Tokens, str]]:
+    """What of the siblings differs by a variable at the position, with what stands there instead."""
+    if _is_slot(siblings[0], position):
+        yield from ((tokens, WILDCARD) for tokens in siblings)
+        return
+    names = [tokens for tokens in siblings if _is_name(tokens[position])]
+    constant = sum(1 for index, token in enumerate(siblings[0]) if index != position and token.isalpha())
+    many = _MANY_WORDS if constant > 1 else _MANY_WORDS_IN_SHORT
+    if (constant and len(siblings) >= many) or any(tokens[position] == WILDCARD for tokens in names):
+        yield from ((tokens, WILDCARD) for tokens in siblings)
+    elif len(names) > 1:
+        yield from ((tokens, WILDCARD) for tokens in names)
+    else:
+        yield from _chinese(siblings, position)
+
+
+def _chinese(siblings: list[Tokens], position: int) -> Iterator[tuple[Tokens, str]]:
+    """Chinese has no blanks: a name stands inside the text, between a begin and an end that are the same."""
+    framed: dict[tuple[str, str], list[Tokens]] = defaultdict(list)
+    for tokens in siblings:
+        text = tokens[position]
+        if _HAN.fullmatch(text):
+            framed[text[:2], text[-2:]].append(tokens)
+    for likes in framed.values():
+        if len(likes) >= _MANY_CHINESE:
+            texts = [tokens[position] for tokens in likes]
+            begin = commonprefix(texts)  # noqa: RUF071  # of texts, not of paths
+            end = commonprefix([text[len(begin) :][::-1] for text in texts])[::-1]  # noqa: RUF071
+            yield from ((tokens, f"{begin}{WILDCARD}{end}") for tokens in likes)
+
+
+def _is_name(token: str) -> bool:
+    return token == WILDCARD or WILDCARD in token or _NAME_FORM.fullmatch(token) is not None
+
+
+def _is_slot(tokens: Tokens, position: int) -> bool:
+    """Whether a name is to be expected at the position."""
+    before = tokens[position - 1] if position else ""
+    after = tokens[position + 1] if position + 1 < len(tokens) else ""
+    return before.lower() in _NAME_FOLLOWS or before == "=" or (before in _QUOTES and after in _QUOTES)
+
+
+def _by_likeness(templates: set[Tokens]) -> dict[Tokens, Tokens]:
+    """Templates that begin alike, share most tokens and differ where variables stand, joined in a fixed order."""
+    begins: dict[str, list[Tokens]] = defaultdict(list)
+    for tokens in sorted(templates):
+        begins[next((token for token in tokens if token[:1].isalpha()), "")].append(tokens)
+    changes: dict[Tokens, Tokens] = {}
+    for likes in begins.values():
+        if len(likes) > _MAX_SIBLINGS:  # free text: comparing each with each would take minutes
+            continue
+        joined: list[tuple[Tokens, list[Tokens]]] = []
+        for tokens in likes:
+            for index, (general, members) in enumerate(joined):
+                if _alike(general, tokens):
+                    members.append(tokens)
+                    joined[index] = (_join(general, tokens), members)
+                    break
+            else:
+                joined.append((tokens, [tokens]))
+        for general, members in joined:
+            changes |= {tokens: general for tokens in members if tokens != general}
+    return changes
+
+
+def _join(one: Tokens, other: Tokens) -> Tokens:
+    return tuple(mine if mine == theirs else WILDCARD for mine, theirs in zip(one, other, strict=True))
+
+
+def _alike(one: Tokens, other: Tokens) -> bool:
+    words = equal = 0
+    for position, (mine, theirs) in enumerate(zip(one, other, strict=True)):
+        if mine == theirs:
+            if mine[:1].isalpha():
+                words += 1
+                equal += 1
+            continue
+        if not ((_is_name(mine) and _is_name(theirs)) or _is_slot(one, position)):
+            return False
+        words += 1
+    return words > 0 and equal >= words * _MIN_EQUAL

@@ -1,145 +1,140 @@
-"""Timestamps as log writers write them, with and without year and zone."""
+"""Times as log writers write them, as whole microseconds since 1970 (`Micros`).
+
+Integers instead of `datetime` because a scan compares hundreds of thousands of them.
+"""
 
 import calendar
-import re
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta, tzinfo
+from typing import NamedTuple, TypeAlias
 
-_MONTHS = {name: number for number, name in enumerate(calendar.month_abbr) if name}
-_MONTH = "(?P<mon>Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
-_CLOCK = r"(?P<h>\d\d):(?P<m>\d\d):(?P<s>\d\d)"
-_FRACTION = r"(?:[.,](?P<f>\d{1,9}))?"
-_ZONE = r"(?:\s?(?P<z>Z|UTC|GMT|[+-]\d\d:?\d\d)(?![\w:]))?"
+Micros: TypeAlias = int
+SECOND: Micros = 1_000_000
+DAY: Micros = 86_400 * SECOND
 
-
-@dataclass(frozen=True, slots=True)
-class Stamp:
-    """A found timestamp; `end` is where the rest of the line begins, `start` where the timestamp does."""
-
-    at: datetime
-    start: int
-    end: int
-    klog: str | None = None
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MONTHS = {name.lower().encode(): number for number, name in enumerate(calendar.month_abbr) if name}
 
 
-@dataclass(frozen=True, slots=True)
-class _Format:
-    pattern: re.Pattern[str]
-    reach: int  # a timestamp that begins later in a line belongs to its text
+class Civil(NamedTuple):
+    """A time on the calendar and the clock; `year` is None where the writer leaves it out."""
+
+    year: int | None
+    month: int
+    day: int
+    hour: int
+    minute: int
+    second: int
 
 
-_FORMATS = (
-    _Format(re.compile(rf"(?P<y>\d{{4}})[-/](?P<mo>\d\d)[-/](?P<d>\d\d)[T ]{_CLOCK}{_FRACTION}{_ZONE}"), 24),
-    _Format(re.compile(rf"^(?:<\d+>)?{_MONTH} {{1,2}}(?P<d>\d{{1,2}}) (?:(?P<y>\d{{4}}) )?{_CLOCK}{_FRACTION}"), 6),
-    _Format(re.compile(rf"\[(?P<d>\d\d)/{_MONTH}/(?P<y>\d{{4}}):{_CLOCK} ?(?P<z>[+-]\d{{4}})?\]"), 400),
-    _Format(
-        re.compile(
-            rf"\[(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) {_MONTH} {{1,2}}(?P<d>\d{{1,2}}) {_CLOCK}{_FRACTION} (?P<y>\d{{4}})\]"
-        ),
-        4,
-    ),
-    _Format(re.compile(rf"^(?P<klog>[IWEF])(?P<mo>\d\d)(?P<d>\d\d) {_CLOCK}{_FRACTION}"), 0),
-    _Format(re.compile(r"^(?P<y2>\d\d)(?P<mo>\d\d)(?P<d>\d\d) {1,2}(?P<h>\d\d):?(?P<m>\d\d):?(?P<s>\d\d)\b"), 0),
-    _Format(re.compile(rf"^(?P<y2>\d\d)/(?P<mo>\d\d)/(?P<d>\d\d) {_CLOCK}"), 0),
-    _Format(re.compile(r"^\[?(?P<epoch>\d{10}(?:\.\d{1,9})?|\d{13})\]?(?=[\s,:|]|$)"), 0),
-    _Format(re.compile(r'(?:^|\s)(?:time|ts|timestamp|t)="?(?P<value>[^"\s]+)"?'), 400),
-    _Format(re.compile(r"^# Time: (?P<y2>\d\d)(?P<mo>\d\d)(?P<d>\d\d) {1,2}(?P<h>\d{1,2}):(?P<m>\d\d):(?P<s>\d\d)"), 0),
-)
+CivilParser: TypeAlias = Callable[[tuple[bytes, ...]], Civil]
 
 
-class StampReader:
-    """Finds timestamps of one file. The format that fitted last is tried first.
-
-    `zone` is that of timestamps without one; `newest` bounds those without a year: none is later than a day
-    after it.
-    """
-
-    def __init__(self, zone: tzinfo, newest: datetime) -> None:
-        self._zone = zone
-        self._newest = newest + timedelta(days=1)
-        self._last = _FORMATS[0]
-
-    def find(self, line: str) -> Stamp | None:
-        """The timestamp of a line that begins an event; None for a continuation line."""
-        head = line[:512]
-        found = self._try(self._last, head)
-        if found is not None:
-            return found
-        for candidate in _FORMATS:
-            if candidate is not self._last:
-                found = self._try(candidate, head)
-                if found is not None:
-                    self._last = candidate
-                    return found
-        return None
-
-    def value(self, value: object) -> datetime | None:
-        """The time in a field of a JSON line: a text, or seconds, milliseconds, micro- or nanoseconds since 1970."""
-        if isinstance(value, bool) or value is None:
-            return None
-        if isinstance(value, (int, float)):
-            return _epoch(float(value))
-        if isinstance(value, str):
-            stamp = self.find(value)
-            return stamp.at if stamp is not None and stamp.start <= 4 else None
-        return None
-
-    def _try(self, candidate: _Format, head: str) -> Stamp | None:
-        match = candidate.pattern.search(head)
-        if match is None or match.start() > candidate.reach:
-            return None
-        groups = match.groupdict("")
-        try:
-            if groups.get("value"):
-                at = self._field(groups["value"])
-            elif groups.get("epoch"):
-                at = _epoch(float(groups["epoch"]))
-            else:
-                at = self._calendar(groups)
-        except (ValueError, OverflowError):
-            return None
-        return None if at is None else Stamp(at, match.start(), match.end(), groups.get("klog") or None)
-
-    def _field(self, text: str) -> datetime | None:
-        if re.fullmatch(r"\d{10,19}(?:\.\d+)?", text):
-            return _epoch(float(text))
-        match = _FORMATS[0].pattern.match(text)
-        return None if match is None else self._calendar(match.groupdict(""))
-
-    def _calendar(self, groups: dict[str, str]) -> datetime:
-        month = _MONTHS[groups["mon"]] if groups.get("mon") else int(groups["mo"] or 0)
-        fraction = int(((groups.get("f") or "") + "000000")[:6])
-        clock = (int(groups["d"] or 0), int(groups["h"] or 0), int(groups["m"] or 0), int(groups["s"] or 0), fraction)
-        zone = _zone(groups["z"]) if groups.get("z") else self._zone
-        if groups.get("y"):
-            return datetime(int(groups["y"] or 0), month, *clock, tzinfo=zone).astimezone(UTC)
-        if groups.get("y2"):
-            year = int(groups["y2"] or 0)
-            return datetime(year + (2000 if year < 70 else 1900), month, *clock, tzinfo=zone).astimezone(UTC)
-        return self._without_year(month, clock, zone)
-
-    def _without_year(self, month: int, clock: tuple[int, int, int, int, int], zone: tzinfo) -> datetime:
-        """The latest such day that is not in the future; 29 February only in leap years."""
-        for year in range(self._newest.year, self._newest.year - 9, -1):
-            try:
-                at = datetime(year, month, *clock, tzinfo=zone).astimezone(UTC)
-            except ValueError:
-                continue
-            if at <= self._newest:
-                return at
-        raise ValueError("no such day")
+def to_micros(at: datetime) -> Micros:
+    """`at` must have a zone."""
+    return (at - _EPOCH) // timedelta(microseconds=1)
 
 
-def _epoch(value: float) -> datetime | None:
-    for scale in (1.0, 1e3, 1e6, 1e9):
-        if 1e8 <= value / scale < 1e10:
-            return datetime.fromtimestamp(value / scale, UTC)
+def to_text(at: Micros) -> str:
+    """ISO 8601 in UTC, to the millisecond."""
+    return (_EPOCH + timedelta(microseconds=at)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def from_epoch(text: bytes) -> Micros | None:
+    """Seconds (with fraction), milli-, micro- or nanoseconds since 1970, told apart by size; None if none fits."""
+    whole, _, fraction = text.partition(b".")
+    value = int(whole)
+    for scale in (1, 1_000, 1_000_000, 1_000_000_000):
+        if 100_000_000 <= value // scale < 10_000_000_000:
+            micros = value * SECOND // scale
+            return micros + (_fraction(fraction) if scale == 1 else 0)
     return None
 
 
-def _zone(text: str) -> tzinfo:
-    if text in {"Z", "UTC", "GMT"}:
-        return UTC
-    digits = text[1:].replace(":", "")
-    offset = timedelta(hours=int(digits[:2]), minutes=int(digits[2:]))
-    return timezone(-offset if text[0] == "-" else offset)
+def with_zone(civil: Civil, zone: tzinfo, newest: Micros) -> Micros:
+    """The instant in `zone`. A missing year is the latest that is not after `newest`.
+
+    Raises ValueError for a day or an hour that does not exist.
+    """
+    if civil.year is not None:
+        return _instant(civil.year, civil, zone)
+    year = (_EPOCH + timedelta(microseconds=newest)).year + 1  # zones east of Greenwich are in the new year first
+    for candidate in range(year, year - 10, -1):
+        try:
+            at = _instant(candidate, civil, zone)
+        except ValueError:  # 29 February
+            continue
+        if at <= newest:
+            return at
+    raise ValueError("no such day in ten years")
+
+
+def _instant(year: int, civil: Civil, zone: tzinfo) -> Micros:
+    leap = 1 if civil.second == 60 else 0
+    at = datetime(year, civil.month, civil.day, civil.hour, civil.minute, civil.second - leap, tzinfo=zone)
+    return to_micros(at) + leap * SECOND
+
+
+def fraction_micros(text: bytes | None) -> Micros:
+    """The digits behind a decimal sign."""
+    return _fraction(text) if text else 0
+
+
+def _fraction(digits: bytes) -> Micros:
+    return int((digits + b"000000")[:6])
+
+
+def offset_micros(text: bytes) -> Micros:
+    """Of `Z`, `UTC`, `+08:00`, `+0800` or `+08`."""
+    if text[:1] not in b"+-":
+        return 0
+    digits = text[1:].replace(b":", b"") + b"00"
+    size = (int(digits[:2]) * 60 + int(digits[2:4])) * 60 * SECOND
+    return -size if text[:1] == b"-" else size
+
+
+def month(name: bytes) -> int:
+    """Raises ValueError for a name that is no English month."""
+    number = _MONTHS.get(name[:3].lower())
+    if number is None:
+        raise ValueError("no such month")
+    return number
+
+
+def year_month_day(parts: tuple[bytes, ...]) -> Civil:
+    year, month_, day, hour, minute, second = parts
+    return Civil(int(year), int(month_), int(day), int(hour), int(minute), int(second))
+
+
+def short_year_month_day(parts: tuple[bytes, ...]) -> Civil:
+    """Years of two digits: 70 to 99 are of the last century."""
+    year, month_, day, hour, minute, second = (int(part) for part in parts)
+    return Civil(year + (1900 if year >= 70 else 2000), month_, day, hour, minute, second)
+
+
+def month_day(parts: tuple[bytes, ...]) -> Civil:
+    month_, day, hour, minute, second = (int(part) for part in parts)
+    return Civil(None, month_, day, hour, minute, second)
+
+
+def name_day(parts: tuple[bytes, ...]) -> Civil:
+    """`Jan`, day, year or nothing, clock."""
+    name, day, year, hour, minute, second = parts
+    return Civil(int(year) if year else None, month(name), int(day), int(hour), int(minute), int(second))
+
+
+def name_day_clock_year(parts: tuple[bytes, ...]) -> Civil:
+    name, day, hour, minute, second, year = parts
+    return name_day((name, day, year, hour, minute, second))
+
+
+def day_name_year(parts: tuple[bytes, ...]) -> Civil:
+    day, name, year, hour, minute, second = parts
+    return name_day((name, day, year, hour, minute, second))
+
+
+def twelve_hours(parts: tuple[bytes, ...]) -> Civil:
+    """`Jan`, day, year, clock of twelve hours, AM or PM."""
+    *front, half = parts
+    civil = name_day(tuple(front))
+    return civil._replace(hour=civil.hour % 12 + (12 if half.upper() == b"PM" else 0))

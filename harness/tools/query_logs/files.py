@@ -1,0 +1,169 @@
+"""The files of a topic: listed, told apart from what is no log, and opened once each, also while they are rotated."""
+
+import codecs
+import glob
+import logging
+import os
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+logger = logging.getLogger(__name__)
+
+MAX_FILES = 5_000
+_HEAD_BYTES = 64 * 1024
+_MAX_CONTROL_SHARE = 0.05
+_GZIP = b"\x1f\x8b"
+_OTHER_PACKING = (b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd", b"PK\x03\x04")
+_PLAIN_CONTROLS = frozenset(b"\t\n\r\f\b\x1b\0")  # NUL: the hole that copytruncate leaves
+
+
+class BrokenFileError(Exception):
+    """A packed file ends early or is damaged; what came before it counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenFile:
+    """A log file that is open for reading; the caller closes `handle`."""
+
+    handle: BinaryIO
+    source: str | None
+    modified: float
+    """Seconds since 1970."""
+    size: int
+    packed: bool
+    encoding: str | None
+    """Set when every line is to be transcoded; None where lines are separated by a plain line feed."""
+    head: bytes
+
+
+class TopicFiles:
+    """Opens each file of some paths once. Counts what it could not read."""
+
+    def __init__(self, paths: Sequence[str], encoding: str) -> None:
+        self._paths = paths
+        self._encoding = encoding
+        self._seen: set[tuple[int, int]] = set()
+        self._read: set[str] = set()
+        self.found = 0
+        self.failed = 0
+        self.left_out = 0
+
+    def open_all(self) -> Iterator[OpenFile]:
+        """The files as they are now, then those that appeared under another name meanwhile.
+
+        A file that is renamed between the two looks is found by its inode; one that is packed meanwhile counts
+        once, by its name.
+        """
+        first = self._list()
+        for path in first:
+            yield from self._open(path)
+        for path in self._list():
+            if path not in first and not (path.suffix == ".gz" and str(path.with_suffix("")) in self._read):
+                yield from self._open(path)
+
+    def _list(self) -> dict[Path, None]:
+        listed: dict[Path, None] = {}
+        for pattern in self._paths:
+            names = sorted(glob.glob(pattern, recursive=True)) if glob.has_magic(pattern) else [pattern]
+            for name in names:
+                for path in _below(Path(name)):
+                    if len(listed) >= MAX_FILES:
+                        self.left_out += 1
+                        return listed
+                    listed[path] = None
+        return listed
+
+    def _open(self, path: Path) -> Iterator[OpenFile]:
+        try:
+            handle = path.open("rb", buffering=0)
+        except FileNotFoundError:
+            return  # rotated away between the look and now; the second look finds it
+        except OSError as error:
+            self._fail(error)
+            return
+        opened = None
+        try:
+            state = os.fstat(handle.fileno())
+            if (state.st_dev, state.st_ino) not in self._seen:
+                self._seen.add((state.st_dev, state.st_ino))
+                self.found += 1
+                opened = _inspect(handle, state, path, self._encoding)
+        except OSError as error:
+            self._fail(error)
+        if opened is None:
+            handle.close()
+            return
+        self._read.add(str(path))
+        yield opened
+
+    def _fail(self, error: OSError) -> None:
+        self.found += 1
+        self.failed += 1
+        logger.warning("a log file cannot be read: %s", type(error).__name__)
+
+
+def _below(top: Path) -> Iterator[Path]:
+    if not top.is_dir():
+        if top.exists():
+            yield top
+        return
+    for folder, folders, names in os.walk(top):
+        folders.sort()
+        yield from (path for name in sorted(names) if (path := Path(folder, name)).is_file())
+
+
+def _inspect(handle: BinaryIO, state: os.stat_result, path: Path, encoding: str) -> OpenFile | None:
+    """None for a file that is empty or no text."""
+    head = handle.read(_HEAD_BYTES) or b""
+    packed = head.startswith(_GZIP)
+    if packed:
+        handle.seek(0)
+        with suppress(BrokenFileError):
+            head = next(inflate(handle, _HEAD_BYTES), b"")
+    wide = _wide(head, encoding)
+    if not head.strip(b"\0\r\n\t ") or head.startswith(_OTHER_PACKING) or (wide is None and _is_binary(head)):
+        return None
+    handle.seek(0)
+    return OpenFile(handle, _service(path), state.st_mtime, state.st_size, packed, wide, head)
+
+
+def _wide(head: bytes, encoding: str) -> str | None:
+    """An encoding in which a line feed is not the one byte that it is in all others."""
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    return encoding if encoding.startswith(("utf-16", "utf-32")) else None
+
+
+def _is_binary(head: bytes) -> bool:
+    sample = head[:4096]
+    controls = sum(byte < 32 and byte not in _PLAIN_CONTROLS for byte in sample)
+    return controls > len(sample.replace(b"\0", b"")) * _MAX_CONTROL_SHARE
+
+
+def _service(path: Path) -> str | None:
+    """The name that a file gives its events: `order-service.log.2.gz` is of `order-service`."""
+    return path.name.split(".")[0] or None
+
+
+def inflate(handle: BinaryIO, piece_bytes: int) -> Iterator[bytes]:
+    """What a gzip file holds, in pieces. Raises `BrokenFileError` behind the last byte that could be unpacked."""
+    unpacker = zlib.decompressobj(wbits=31)
+    whole = True
+    packed = b""
+    while packed or (packed := handle.read(_HEAD_BYTES) or b""):
+        try:
+            piece = unpacker.decompress(packed, piece_bytes)
+        except zlib.error as error:
+            raise BrokenFileError from error
+        packed, whole = unpacker.unconsumed_tail, unpacker.eof
+        if piece:
+            yield piece
+        if whole:  # another member may follow, or padding
+            packed = unpacker.unused_data.lstrip(b"\0")
+            unpacker = zlib.decompressobj(wbits=31)
+    if not whole:
+        raise BrokenFileError

@@ -1,0 +1,234 @@
+"""Where a line carries its time, in each format that `query_logs` reads.
+
+A line that carries none continues the event before it. The formats are data: one row each, no code per system.
+"""
+
+import re
+from dataclasses import dataclass, field
+from datetime import UTC, tzinfo
+from enum import Enum, auto
+from typing import NamedTuple
+
+from harness.tools.query_logs import timestamps
+from harness.tools.query_logs.timestamps import CivilParser, Micros
+
+HEAD_BYTES = 512  # a text line carries its time this early or not at all
+_MAX_CACHED = 4_096
+_YEARLESS_LEAD = timestamps.DAY  # clocks of other machines run ahead; a day more is last year
+
+
+class Layout(Enum):
+    """What follows the time, as far as level and service are found differently."""
+
+    PLAIN = auto()
+    SYSLOG = auto()
+    ACCESS = auto()
+    KLOG = auto()
+    LOGCAT = auto()
+    JSON = auto()
+    SLOW_QUERY = auto()
+
+
+class Stamp(NamedTuple):
+    """The time of a line and the bytes that it stands in."""
+
+    at: Micros
+    start: int
+    end: int
+    layout: Layout
+
+
+@dataclass(frozen=True, slots=True)
+class _Format:
+    """`pattern` has the groups `t` (all but fraction and zone), `f` (fraction), `z` (zone) and the parts of `t`."""
+
+    pattern: re.Pattern[bytes]
+    parse: CivilParser
+    layout: Layout = Layout.PLAIN
+    parts: tuple[int, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        named = set(self.pattern.groupindex.values())
+        numbers = range(1, self.pattern.groups + 1)
+        object.__setattr__(self, "parts", tuple(number for number in numbers if number not in named))
+
+
+_CLOCK = rb"(\d\d):(\d\d):(\d\d)"
+_MONTH = rb"(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
+_WEEKDAY = rb"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)"
+_FRACTION = rb"(?:[.,:](?P<f>\d{1,9})(?!\d))?"
+_ZONE = rb"(?: ?(?P<z>Z|UTC|GMT|[+-]\d\d:?\d\d|[+-]\d\d(?!\d))(?![\w:]))?"
+# Before the time may stand a host, a container, a priority, a level; no quotation, no assignment, no list: a date
+# behind those belongs to the text.
+_LEAD = rb"(?![#<])[^'\"=({\n]{0,80}?(?<![\w.:/-])"
+
+
+def _format(pattern: bytes, parse: CivilParser, layout: Layout = Layout.PLAIN) -> _Format:
+    return _Format(re.compile(pattern), parse, layout)
+
+
+_FORMATS = (
+    _format(
+        rb"# Time: (?P<t>(\d{4})-(\d\d)-(\d\d)T" + _CLOCK + rb")" + _FRACTION + _ZONE,
+        timestamps.year_month_day,
+        Layout.SLOW_QUERY,
+    ),
+    _format(
+        rb"# Time: (?P<t>(\d\d)(\d\d)(\d\d) +(\d{1,2}):(\d\d):(\d\d))(?P<f>)(?P<z>)",
+        timestamps.short_year_month_day,
+        Layout.SLOW_QUERY,
+    ),
+    # RFC 5424, with priority and version before the time
+    _format(
+        rb"<\d{1,3}>\d (?P<t>(\d{4})-(\d\d)-(\d\d)T" + _CLOCK + rb")" + _FRACTION + _ZONE,
+        timestamps.year_month_day,
+        Layout.SYSLOG,
+    ),
+    _format(
+        _LEAD
+        + rb"(?P<t>(\d{4})([-/.])(\d\d)\3(\d\d)(?:[T ]|-(?=\d\d\.))(\d\d)[:.](\d\d)[:.](\d\d))"
+        + _FRACTION
+        + _ZONE,
+        lambda parts: timestamps.year_month_day((parts[0], *parts[2:])),
+    ),
+    _format(
+        rb"(?:<\d{1,3}>)?(?P<t>"
+        + _MONTH
+        + rb" {1,2}(\d{1,2}) (?:(\d{4}) )?"
+        + _CLOCK
+        + rb")"
+        + _FRACTION
+        + rb"(?P<z>)",
+        timestamps.name_day,
+        Layout.SYSLOG,
+    ),
+    _format(
+        rb"[^\n\[]{0,400}\[(?P<t>(\d\d)/" + _MONTH + rb"/(\d{4}):" + _CLOCK + rb")(?P<f>) ?(?P<z>[+-]\d{4})?\]",
+        timestamps.day_name_year,
+        Layout.ACCESS,
+    ),
+    _format(
+        rb"\[?"
+        + _WEEKDAY
+        + rb" (?P<t>"
+        + _MONTH
+        + rb" {1,2}(\d{1,2}) "
+        + _CLOCK
+        + rb"(?:\.\d{1,9})? (\d{4}))(?P<f>)(?P<z>)\]?",
+        timestamps.name_day_clock_year,
+    ),
+    _format(
+        rb"[IWEF](?P<t>(\d\d)(\d\d) " + _CLOCK + rb")" + _FRACTION + rb"(?P<z>)", timestamps.month_day, Layout.KLOG
+    ),
+    _format(
+        rb"(?P<t>(\d\d)-(\d\d) "
+        + _CLOCK
+        + rb")"
+        + _FRACTION
+        + rb"(?P<z>)(?= +\d+ +\d+ [VDIWEFA] |: [VDIWEFA]/| [VDIWEFA]/)",
+        timestamps.month_day,
+        Layout.LOGCAT,
+    ),
+    _format(
+        rb"(?P<t>(\d\d)(\d\d)(\d\d) {1,2}(\d{1,2}):?(\d\d):?(\d\d))(?P<f>)(?P<z>)(?![\w:])",
+        timestamps.short_year_month_day,
+    ),
+    _format(
+        rb"\[?(?P<t>(\d\d)/(\d\d)/(\d\d) " + _CLOCK + rb")" + _FRACTION + rb"(?P<z>)", timestamps.short_year_month_day
+    ),
+    _format(
+        rb"(?P<t>(\d{4})(\d\d)(\d\d)[T -](\d{1,2}):?(\d{1,2}):?(\d{1,2}))" + _FRACTION + _ZONE,
+        timestamps.year_month_day,
+    ),
+    _format(
+        rb"\[?(?P<t>(\d{1,2})[- ]" + _MONTH + rb"[- ](\d{4})[ T]" + _CLOCK + rb")" + _FRACTION + _ZONE,
+        timestamps.day_name_year,
+    ),
+    _format(
+        rb"\[?(?P<t>" + _MONTH + rb" (\d{1,2}), (\d{4}),? (\d{1,2}):(\d\d):(\d\d) ([AaPp][Mm]))(?P<f>)(?P<z>)",
+        timestamps.twelve_hours,
+    ),
+)
+_EPOCH = re.compile(rb"[\[(<-]{0,2} ?(\d{10}(?:\.\d{1,9})?|\d{13}|\d{16}|\d{19})(?=[\]\s,:|>)]|$)")
+_TIME_KEYS = (
+    rb"@timestamp|timestamp|timeStamp|time|ts|datetime|date|asctime|eventTime|event_time|time_local|time_iso8601|t"
+)
+_LOGFMT = re.compile(rb"(?:^|[\s,|\[])(?:" + _TIME_KEYS + rb")=(?:\"([^\"\n]{8,40})\"|([^\s\"]{8,40}))")
+_JSON = re.compile(
+    rb"\"(?:" + _TIME_KEYS + rb")\"\s*:\s*(?:\{\s*\"\$date\"\s*:\s*)?(?:\"([^\"\n]{8,40})\"|(\d{10,19}(?:\.\d{1,9})?))"
+)
+_NUMBER = re.compile(rb"\d{10,19}(?:\.\d{1,9})?")
+_CONTINUES = re.compile(rb"[ \t]|Caused by|Suppressed|Traceback|goroutine \d|created by |at |\.\.\. |[)}\]]")
+
+
+class StampFinder:
+    """Finds the times of one file, trying first the format that fitted last.
+
+    `zone` is that of times without one; those without a year are not more than a day after `newest`.
+    """
+
+    def __init__(self, zone: tzinfo, newest: Micros) -> None:
+        self._zone = zone
+        self._newest = newest + _YEARLESS_LEAD
+        self._formats = list(_FORMATS)
+        self._known: dict[tuple[bytes, bytes | None], Micros] = {}
+
+    def find(self, line: bytes) -> Stamp | None:
+        """The time of a line that begins an event; None for a line that continues one."""
+        if line[:1] == b"{":
+            return self._in_field(_JSON.search(line), Layout.JSON)
+        if _CONTINUES.match(line):
+            return None
+        found = self._calendar(line)
+        if found is not None:
+            return found
+        match = _EPOCH.match(line)
+        if match is not None:
+            at = timestamps.from_epoch(match[1])
+            return None if at is None else Stamp(at, match.start(1), match.end(1), Layout.PLAIN)
+        return self._in_field(_LOGFMT.search(line, 0, HEAD_BYTES), Layout.PLAIN) if b"=" in line else None
+
+    def _calendar(self, text: bytes) -> Stamp | None:
+        head = text[:HEAD_BYTES]
+        for position, candidate in enumerate(self._formats):
+            match = candidate.pattern.match(head)
+            if match is None:
+                continue
+            at = self._instant(candidate, match)
+            if at is None:
+                continue
+            if position:
+                self._formats.insert(0, self._formats.pop(position))
+            end = match.end() if match.lastgroup is None else max(match.end("t"), match.end("f"), match.end("z"))
+            return Stamp(at, match.start("t"), end, candidate.layout)
+        return None
+
+    def _instant(self, found: _Format, match: re.Match[bytes]) -> Micros | None:
+        text, fraction, zone = match["t"], match["f"], match["z"]
+        base = self._known.get((text, zone))
+        if base is None:
+            try:
+                civil = found.parse(match.group(*found.parts))
+                if zone:
+                    base = timestamps.with_zone(civil, UTC, self._newest) - timestamps.offset_micros(zone)
+                else:
+                    base = timestamps.with_zone(civil, self._zone, self._newest)
+            except (ValueError, OverflowError):
+                return None
+            if len(self._known) >= _MAX_CACHED:
+                self._known.clear()
+            self._known[text, zone] = base
+        return base + timestamps.fraction_micros(fraction) if fraction else base
+
+    def _in_field(self, match: re.Match[bytes] | None, layout: Layout) -> Stamp | None:
+        """The time in the value of a JSON or logfmt field."""
+        if match is None:
+            return None
+        group = 1 if match[1] is not None else 2
+        value = match[group]
+        if _NUMBER.fullmatch(value):
+            at = timestamps.from_epoch(value)
+        else:
+            inner = self._calendar(value) or self._calendar(b"[" + value + b"]")
+            at = None if inner is None else inner.at
+        return None if at is None else Stamp(at, match.start(group), match.end(group), layout)
