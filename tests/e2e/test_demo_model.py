@@ -36,6 +36,7 @@ def test_the_incident_gets_a_report_from_all_three_kinds_of_evidence(asker: Chat
     assert payload["conclusion"] is not None
     assert "MOCK" in payload["conclusion"]["text"]
     assert by in payload["limitations"]["scope"]
+    assert any(each["requires_human_confirmation"] for each in payload["action_plan"])
 
 
 def test_a_follow_up_is_understood_by_the_turn_before(asker: ChatClient) -> None:

@@ -4,15 +4,19 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
+from harness.confirmation import needs_confirmation
 from superbiz.demo.offline.conversation import Call, JsonObject
-from superbiz.demo.offline.passages import best_sentence, quote, severity, shared, terms
+from superbiz.demo.offline.passages import best_sentence, quote, sentences, severity, shared, terms
 from superbiz.demo.offline.question import Question, identifiers_in
 
 SHOWN_ROWS = 8
 SHOWN_PATTERNS = 2
 SHOWN_DOCUMENTS = 2
 _CELL = 80
+_STEP = re.compile(r"重启|结束|终止|回滚|扩容|扩大|\brestart|\bkill|\bterminate|\broll.?back|\bscale", re.IGNORECASE)
+_PREVENT = re.compile(r"预防|告警|改进|长期|prevent|\balert|long.term|improve", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +30,9 @@ class Finding:
     """The exact slice of the evidence that the text quotes."""
     title: str = ""
     passage: JsonObject = field(default_factory=dict)
+    """The excerpt that is quoted, when it is about a document."""
+    advice: Literal["step", "prevention", ""] = ""
+    """What the quoted sentence of a document is for, beside explaining."""
     service: str = ""
     window: str = ""
 
@@ -56,8 +63,8 @@ def findings(question: Question, calls: Sequence[Call]) -> list[Finding]:
                 known = documents.setdefault(each.document_id, each)  # a second look-up may find the same document
                 if shared(each.quoted, wanted) > shared(known.quoted, wanted):
                     documents[each.document_id] = each
-    closest = sorted(documents.values(), key=lambda each: -shared(each.quoted, wanted))
-    return [*live, *closest[:SHOWN_DOCUMENTS]]
+    closest = sorted(documents.values(), key=lambda each: -shared(each.quoted, wanted))[:SHOWN_DOCUMENTS]
+    return [*live, *closest, *_advice(calls, [each for each in closest if each.passage], say)]
 
 
 def _is_about(finding: Finding, question: Question, live: Sequence[Finding]) -> bool:
@@ -190,3 +197,32 @@ def _documents(call: Call, wanted: set[str], chinese: bool) -> Iterator[Finding]
         title = quote(str(passage.get("title", "")))
         text = f"内部文档《{title}》写道：“{sentence}”" if chinese else f"The document {title} says: “{sentence}”"
         yield Finding(call, text, quoted=sentence, title=title, passage=passage)
+
+
+def _advice(calls: Sequence[Call], documents: Sequence[Finding], chinese: bool) -> Iterator[Finding]:
+    """From the same documents: the first dangerous step, and the first sentence about prevention."""
+    chosen = [each.document_id for each in documents]
+    passages = [
+        (call, passage)
+        for call in calls
+        if call.name == "lookup_knowledge" and call.status == "EVIDENCE_FOUND"
+        for passage in call.result.get("evidence") or ()
+    ]
+    passages.sort(key=lambda found: chosen.index(each) if (each := str(found[1].get("document_id"))) in chosen else 99)
+    wanted = {"step", "prevention"}
+    for call, passage in passages:
+        if str(passage.get("document_id")) not in chosen:
+            return
+        for sentence in sentences(passage):
+            advice = _advice_of(sentence, str(passage.get("breadcrumb", "")))
+            if advice in wanted:
+                wanted.discard(advice)
+                title = quote(str(passage.get("title", "")))
+                text = f"内部文档《{title}》还写道：“{sentence}”" if chinese else f"{title} says too: “{sentence}”"
+                yield Finding(call, text, quoted=sentence, title=title, passage=passage, advice=advice)
+
+
+def _advice_of(sentence: str, breadcrumb: str) -> Literal["step", "prevention", ""]:
+    if _STEP.search(sentence) and needs_confirmation(sentence):
+        return "step"
+    return "prevention" if _PREVENT.search(sentence) or _PREVENT.search(breadcrumb) else ""

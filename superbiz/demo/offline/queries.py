@@ -138,7 +138,7 @@ def _log_queries(question: Question) -> list[str]:
 
 
 def _more_documents(calls: Sequence[Call]) -> Iterator[Ask]:
-    """What the documents know about the most severe line that was found."""
+    """What the documents know about the most severe line that was found, and what to do by the closest one."""
     found = (call for call in calls if call.name == "query_logs" and call.status == "EVIDENCE_FOUND")
     patterns = [pattern for call in found for pattern in call.result.get("patterns") or ()]
     severe = [pattern for pattern in patterns if severity(pattern) <= SEVERE]
@@ -146,6 +146,12 @@ def _more_documents(calls: Sequence[Call]) -> Iterator[Ask]:
         line = quote(str(min(severe, key=severity).get("example", "")))
         if line:
             yield Ask("lookup_knowledge", {"query": line})
+    documents = [
+        each for call in calls if call.name == "lookup_knowledge" for each in call.result.get("evidence") or ()
+    ]
+    if severe and documents:
+        title = str(documents[0].get("title", ""))
+        yield Ask("lookup_knowledge", {"query": f"{title} 处理步骤 预防 steps prevention"[:MAX_KNOWLEDGE_QUERY]})
 
 
 def _more_logs(question: Question, tool: JsonObject, calls: Sequence[Call]) -> Iterator[Ask]:

@@ -6,13 +6,10 @@ from collections.abc import Iterable, Sequence
 from harness.confirmation import needs_confirmation
 from superbiz.demo.offline.conversation import Call, Conversation, JsonObject
 from superbiz.demo.offline.findings import Finding, findings, shared_names, window_of
-from superbiz.demo.offline.passages import sentences
 from superbiz.demo.offline.question import Question, read_question
 
 MAX_TEXT = 2000
 MAX_ITEMS = 20
-_PREVENT = re.compile(r"预防|告警|改进|长期|prevent|alert|long.term|improve", re.IGNORECASE)
-_STEP = re.compile(r"重启|结束|终止|回滚|扩容|扩大|\brestart|\bkill|\bterminate|\broll.?back|\bscale", re.IGNORECASE)
 _ITEM = re.compile(r"\$\.analysis\[(\d+)\]")
 
 
@@ -182,21 +179,18 @@ def _actions(chinese: bool, numbered: Sequence[tuple[str, Finding]]) -> Iterable
                 else f"Look at the context of these log lines of {where} within {each.window}, and at when they began.",
                 each_id,
             )
-        if each.passage:
-            steps = [step for step in sentences(each.passage) if _STEP.search(step) and needs_confirmation(step)]
-            for step in steps[:1]:
-                yield _action(
-                    f"核实之后，由负责人决定是否按《{each.title}》操作：“{step}”"
-                    if chinese
-                    else f"Once verified, let the owner decide on this step of {each.title}: “{step}”",
-                    each_id,
-                    dangerous=True,
-                )
-            if not steps:
-                yield _action(
-                    f"对照《{each.title}》逐项核对。" if chinese else f"Compare with the document {each.title}.",
-                    each_id,
-                )
+        if each.advice == "step":
+            yield _action(
+                f"核实之后，由负责人决定是否按《{each.title}》操作：“{each.quoted}”"
+                if chinese
+                else f"Once verified, let the owner decide on this step of {each.title}: “{each.quoted}”",
+                each_id,
+                dangerous=True,
+            )
+        elif each.passage and not each.advice:
+            yield _action(
+                f"对照《{each.title}》逐项核对。" if chinese else f"Compare with the document {each.title}.", each_id
+            )
 
 
 def _action(text: str, analysis_id: str, *, dangerous: bool = False) -> JsonObject:
@@ -210,13 +204,10 @@ def _action(text: str, analysis_id: str, *, dangerous: bool = False) -> JsonObje
 def _recommendations(chinese: bool, numbered: Sequence[tuple[str, Finding]]) -> Iterable[JsonObject]:
     """What the documents say about prevention; else an alert on what the logs showed."""
     for each_id, each in numbered:
-        if not each.passage:
-            continue
-        for sentence in sentences(each.passage):
-            if _PREVENT.search(sentence) or _PREVENT.search(str(each.passage.get("breadcrumb", ""))):
-                text = f"《{each.title}》建议：“{sentence}”" if chinese else f"{each.title} advises: “{sentence}”"
-                yield {"text": text[:MAX_TEXT], "based_on_analysis_ids": [each_id]}
-                return
+        if each.advice == "prevention":
+            text = f"《{each.title}》建议：“{each.quoted}”" if chinese else f"{each.title} advises: “{each.quoted}”"
+            yield {"text": text[:MAX_TEXT], "based_on_analysis_ids": [each_id]}
+            return
     for each_id, each in numbered:
         if each.window and each.quoted:
             text = (
