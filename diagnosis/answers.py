@@ -13,6 +13,7 @@ from harness.boundary import WireToolCall
 from harness.context import RunContext
 from harness.errors import FailureCode, RunFailedError, ToolErrorCode
 from harness.model import ModelCall
+from harness.plain_text import plain_json
 from harness.progress import Progress, StatusCode, StatusUpdate
 from harness.provider import Answer
 from harness.recorder import Purpose
@@ -61,7 +62,7 @@ async def answer_from_knowledge(
     text = await _ask(ctx, services, Purpose.KNOWLEDGE_ANSWER, {"query": query, "evidence": evidence})
     progress(StatusUpdate(code=StatusCode.EVIDENCE_VALIDATING))
     try:
-        answer = KnowledgeAnswer.model_validate(json_text(text))
+        answer = KnowledgeAnswer.model_validate(plain_json(json_text(text)))
     except (ValidationError, StrictJsonError):
         return _refused(language, "ANSWER_INVALID")
     documents = {passage["document_id"] for passage in evidence}

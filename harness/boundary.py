@@ -330,6 +330,9 @@ def _parse_arguments(tool: Tool[Any], text: str) -> BaseModel:
     except StrictJsonError as error:
         hint = f"The arguments are not one JSON object: {error}."
         raise ToolCallError(ToolErrorCode.INVALID_ARGUMENTS, hint) from None
+    if plain_json(values) != values:
+        hint = "The arguments hold NUL or half of a character."
+        raise ToolCallError(ToolErrorCode.INVALID_ARGUMENTS, hint)
     try:
         # JSON mode: strict types, but enums and tuples may come as JSON writes them.
         arguments: BaseModel = tool.arguments.model_validate_json(json.dumps(values))

@@ -2,6 +2,7 @@
 
 import re
 
+from harness.plain_text import plain_json
 from harness.provider import Answer
 from harness.strict_json import loads_object
 from harness.tools.base import JsonObject
@@ -10,8 +11,9 @@ _FENCE = re.compile(r"\s*```(?:json|JSON)?[ \t]*\r?\n(.*?)\r?\n?[ \t]*```\s*", r
 
 
 def json_reply(answer: Answer) -> JsonObject:
-    """The object. Raises `InvalidReplyError` (empty, cut off) or `StrictJsonError` (anything else)."""
-    return json_text(answer.whole_text())
+    """The object, fit for every store. Raises `InvalidReplyError` (empty, cut off) or `StrictJsonError` (anything else)."""
+    value: JsonObject = plain_json(json_text(answer.whole_text()))
+    return value
 
 
 def json_text(text: str) -> JsonObject:

@@ -197,6 +197,8 @@ async def test_an_unknown_tool_is_refused_and_counts(bench: Bench) -> None:
         '{"text": ""}',
         '{"text": "a", "extra": 1}',
         '{"text":"a","text":"b"}',
+        r'{"text": "a\u0000"}',
+        r'{"text": "\ud800"}',
         "{}",
     ],
 )

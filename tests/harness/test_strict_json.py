@@ -19,8 +19,6 @@ from harness.strict_json import StrictJsonError, loads_object
         ('{"a": 1} {"b": 2}', "not valid JSON"),
         ("{'a': 1}", "not valid JSON"),
         ('{"a":' * 20_000, "nested too deeply"),
-        ('{"a": "x\\u0000"}', "NUL"),
-        ('{"a": ["\\ud800"]}', "half of a character"),
     ],
 )
 def test_other_texts_are_refused_without_a_word_of_them(text: str, fault: str) -> None:
