@@ -2,7 +2,6 @@
 
 from typing import Annotated
 
-from harness.release import FallbackType, fallback_payload
 from pydantic import Field, ValidationError
 
 from diagnosis.messages import opening, to_json
@@ -17,6 +16,7 @@ from harness.plain_text import plain_json
 from harness.progress import Progress, StatusCode, StatusUpdate
 from harness.provider import Answer
 from harness.recorder import Purpose
+from harness.release import FallbackType, fallback_payload
 from harness.reply import json_text
 from harness.strict_json import StrictJsonError
 from harness.tools.base import EvidenceStatus, JsonObject, StrictModel

@@ -3,11 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from harness.evidence_guard import Figures, GuardError, check_evidence
-from harness.release import FallbackType, fallback_payload, published_result, report_payload
-from harness.report import DiagnosisDraft, DraftInvalidError, parse_draft
-from harness.snapshot import VerifiedSource, verified_snapshot, verified_sources
-
 from diagnosis.agent import Conversation, investigate
 from diagnosis.messages import to_json
 from diagnosis.released import Released
@@ -15,6 +10,7 @@ from diagnosis.semantic_guard import Verdict, review
 from diagnosis.services import Services
 from harness.context import RunContext
 from harness.errors import FailureCode, RunFailedError, StoreUnavailableError
+from harness.evidence_guard import Figures, GuardError, check_evidence
 from harness.model import ModelCall
 from harness.progress import Progress, StatusCode, StatusUpdate
 from harness.provider import Answer
@@ -26,6 +22,9 @@ from harness.recorder import (
     GuardErrorRecord,
     Purpose,
 )
+from harness.release import FallbackType, fallback_payload, published_result, report_payload
+from harness.report import DiagnosisDraft, DraftInvalidError, parse_draft
+from harness.snapshot import VerifiedSource, verified_snapshot, verified_sources
 from harness.store import InvocationRecord
 from harness.tools.base import JsonObject
 

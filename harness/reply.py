@@ -11,7 +11,7 @@ _FENCE = re.compile(r"\s*```(?:json|JSON)?[ \t]*\r?\n(.*?)\r?\n?[ \t]*```\s*", r
 
 
 def json_reply(answer: Answer) -> JsonObject:
-    """The object, fit for every store. Raises `InvalidReplyError` (empty, cut off) or `StrictJsonError` (anything else)."""
+    """The object, fit for every store. Raises `InvalidReplyError` (empty, cut off) or `StrictJsonError`."""
     value: JsonObject = plain_json(json_text(answer.whole_text()))
     return value
 
