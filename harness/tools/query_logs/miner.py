@@ -8,12 +8,12 @@ from datetime import UTC, datetime
 
 from harness.tools.query_logs.describe import describe
 from harness.tools.query_logs.formats import StampFinder
-from harness.tools.query_logs.masks import Masked, mask, skeleton
+from harness.tools.query_logs.masks import Masked, mask, outline, skeleton
 from harness.tools.query_logs.patterns import Tokens, group, pattern_id
 from harness.tools.query_logs.timestamps import to_micros
 
 _ANY_TIME = to_micros(datetime(2200, 1, 1, tzinfo=UTC))  # the year of a yearless time does not matter here
-_MAX_KNOWN = 100_000
+_MAX_KNOWN = 50_000
 _MAX_KNOWN_BYTES = 1_000
 
 
@@ -45,17 +45,27 @@ class PatternMiner:
         self._kinds: list[_Kind] = []
         self._numbers: dict[tuple[Tokens, str | None], int] = {}
         self._known: dict[bytes, int] = {}
+        self._seen: dict[bytes, int] = {}
         self._lines = array("I")
 
     def add(self, line: bytes) -> None:
         """A line without its end. Lines that differ in figures only are looked up, not read again."""
+        seen = outline(line)  # cheaper than the skeleton, and found as often once some lines were read
+        number = self._seen.get(seen)
+        if number is None:
+            number = self._look_up(line)
+            if len(self._seen) < _MAX_KNOWN and len(seen) <= _MAX_KNOWN_BYTES:
+                self._seen[seen] = number
+        self._lines.append(number)
+
+    def _look_up(self, line: bytes) -> int:
         key = skeleton(line)
         number = self._known.get(key)
         if number is None:
             number = self._read(line)
             if len(self._known) < _MAX_KNOWN and len(key) <= _MAX_KNOWN_BYTES:
                 self._known[key] = number
-        self._lines.append(number)
+        return number
 
     def _read(self, line: bytes) -> int:
         said = describe(line.decode("utf-8", "replace"), self._stamps.find(line))
