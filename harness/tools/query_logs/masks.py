@@ -13,7 +13,7 @@ MAX_CHARACTERS = 2_000
 MAX_TOKENS = 160
 
 _HAN = "\u3400-\u9fff\uf900-\ufaff"
-_KEEPS_TEXT = r"msg|message|error|err|reason|exception|event|状态|原因"
+_KEEPS_TEXT = re.compile(r"msg|message|error|err|reason|exception|event|level|lvl|severity|状态|原因", re.IGNORECASE)
 _UNITS = (
     r"[KMGTP]i?B(?:/s)?|bytes?|B|ms|msecs?|millis(?:econds?)?|us|ns|µs|seconds?|secs?|sec\.|s|minutes?|mins?|m|hours?|hrs?|h"
     r"|days?|d|毫秒|秒钟?|分钟|小时|天|字节|%|％"
@@ -24,7 +24,7 @@ _VARIABLE = re.compile(
     (?P<json>"[\w.@$-]{{1,64}}"\s*:\s*)(?:"(?P<jsontext>(?:[^"\\]|\\.){{0,1000}})"|(?P<jsonvalue>-?\d[\d.eE+-]*|true|false|null))
     |(?P<key>(?<![\w.-])[A-Za-z_][\w.-]{{0,63}}=)(?:"(?P<quoted>[^"]{{0,1000}})"|'(?P<single>[^']{{0,1000}})'|(?P<value>[^\s,;&()\[\]{{}}"'<>，。；、）】]+))
     |(?P<url>\b[A-Za-z][A-Za-z0-9+.-]{{1,20}}://[^\s"'<>，。；）】]+)
-    |(?P<path>(?<![\w.:<*])(?:[A-Za-z]:)?(?:[/\\][\w.$%@+~:*\-]+){{2,}}[/\\]?|(?<![\w.:/])/[\w.$%@+~:*\-]+)
+    |(?P<path>(?<![\w.:<*])(?:[A-Za-z]:)?(?:[/\\][\w.$%@+~:*\-]+){{2,}}[/\\]?(?:\?[^\s"'<>]*)?|(?<![\w.:/])/[\w.$%@+~:*\-]+(?:\?[^\s"'<>]*)?)
     |(?P<quantity>(?<![\w.])[<>~]?-?\d[\d.,]*\s?(?:{_UNITS})(?![A-Za-z]))
     |(?P<word>(?:(?!\d)[\w.:@/#$%+*~&\\-])*\d[\w.:@/#$%+*~&\\-]*)
     """,
@@ -32,6 +32,7 @@ _VARIABLE = re.compile(
 )
 _TOKEN = re.compile(rf"<\*>|[{_HAN}]+|[^\s{_HAN},;:=()\[\]{{}}<>\"'|!，。；：！？、（）【】《》“”]+|[^\s]")
 _TRAILING = ".:,"
+_FIGURE = re.compile(r"[0-9]+")
 _FIGURES = bytes.maketrans(b"123456789", b"000000000")
 
 
@@ -79,20 +80,18 @@ def _mask_text(line: str) -> str:
 
 
 def _replace(match: re.Match[str]) -> str:
-    kind = match.lastgroup
     if match["json"] is not None:
         name = match["json"].split('"')[1]
-        if match["jsontext"] is not None:
-            return f'{match["json"]}"{_value(name, match["jsontext"])}"'
-        return f"{match['json']}{WILDCARD}"
+        key = _mask_figures(match["json"])
+        return f"{key}{WILDCARD}" if match["jsontext"] is None else f'{key}"{_value(name, match["jsontext"])}"'
     if match["key"] is not None:
         name = match["key"][:-1]
-        for group, sign in (("quoted", '"'), ("single", "'")):
+        key = _mask_figures(match["key"])
+        for group, sign in (("quoted", '"'), ("single", "'"), ("value", "")):
             if match[group] is not None:
-                return f"{match['key']}{sign}{_value(name, match[group])}{sign}"
-        return f"{match['key']}{_value(name, match['value'])}"
+                return f"{key}{sign}{_value(name, match[group])}{sign}"
     found = match.group()
-    if kind == "word":
+    if match["word"] is not None:
         return _mask_word(found)
     stripped = found.rstrip(_TRAILING)
     return WILDCARD + found[len(stripped) :]
@@ -102,7 +101,12 @@ def _value(name: str, value: str) -> str:
     """A value is a variable, but what keys such as `msg` hold is the event itself."""
     if not value:
         return value
-    return _mask_text(value) if re.fullmatch(_KEEPS_TEXT, name, re.IGNORECASE) else WILDCARD
+    return _mask_text(value) if keeps_text(name) else WILDCARD
+
+
+def keeps_text(key: str) -> bool:
+    """Whether what a key of this name holds tells events apart."""
+    return _KEEPS_TEXT.fullmatch(key) is not None
 
 
 def _mask_word(word: str) -> str:

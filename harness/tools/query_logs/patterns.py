@@ -14,11 +14,11 @@ here all messages are known before the first is grouped, so that a position is a
 import hashlib
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from os.path import commonprefix
 from typing import TypeAlias
 
-from harness.tools.query_logs.masks import WILDCARD
+from harness.tools.query_logs.masks import WILDCARD, keeps_text
 
 Tokens: TypeAlias = tuple[str, ...]
 
@@ -30,11 +30,13 @@ _MAX_ROUNDS = 8
 _MAX_SIBLINGS = 400
 _NAME_FOLLOWS = frozenset(
     """
-    for from to by at on via user username host hostname node file path dir directory name named called id device
-    interface task job thread process service package class component table topic queue domain address key url uri
-    command account group role module plugin container image pod namespace volume database schema session client
-    peer member owner tenant channel bucket region
+    for from by at on via user username host hostname node file path dir directory named called device interface module
+    package class component account group domain table topic queue
     """.split()  # noqa: SIM905  # a list literal would be one word a line
+)
+_NO_NAME = re.compile(
+    r"[a-z]+(?:ed|ing)|is|was|are|were|has|had|not|no|up|down|on|off|in|of|to|at|by|and|or|with|lost|found|ok|full|empty"
+    r"|start|stop|begin|end|begun|gone|done|ready|unknown"
 )
 _QUOTES = frozenset("\"'“”‘’`")
 _NAME_FORM = re.compile(r"[A-Za-z0-9_$<*>]+(?:[./\\@:#$-][\w$<*>]+)+|[A-Za-z]+_\w+|[a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*")
@@ -91,7 +93,7 @@ def _by_position(templates: set[Tokens]) -> dict[Tokens, Tokens]:
 
 def _variables(siblings: list[Tokens], position: int) -> Iterator[tuple[Tokens, str]]:
     """What of the siblings differs by a variable at the position, with what stands there instead."""
-    if _is_slot(siblings[0], position):
+    if _is_slot(siblings, position):
         yield from ((tokens, WILDCARD) for tokens in siblings)
         return
     names = [tokens for tokens in siblings if _is_name(tokens[position])]
@@ -124,11 +126,27 @@ def _is_name(token: str) -> bool:
     return token == WILDCARD or WILDCARD in token or _NAME_FORM.fullmatch(token) is not None
 
 
-def _is_slot(tokens: Tokens, position: int) -> bool:
-    """Whether a name is to be expected at the position."""
+def _is_slot(likes: Sequence[Tokens], position: int) -> bool:
+    """Whether names are to be expected at the position, and what stands there may be names."""
+    tokens = likes[0]
     before = tokens[position - 1] if position else ""
     after = tokens[position + 1] if position + 1 < len(tokens) else ""
-    return before.lower() in _NAME_FOLLOWS or before == "=" or (before in _QUOTES and after in _QUOTES)
+    quoted = before in _QUOTES and after in _QUOTES
+    if keeps_text(_key(tokens, position - quoted)):
+        return False
+    if quoted:
+        return tokens[position + 2 : position + 3] != (":",)  # the key of a JSON field
+    if before.lower() not in _NAME_FOLLOWS and before != "=":
+        return False
+    return not any(_NO_NAME.fullmatch(each[position]) for each in likes)
+
+
+def _key(tokens: Tokens, position: int) -> str:
+    """The key of the value that begins at the position, as in `key=value` and `"key": "value"`; else nothing."""
+    sign = tokens[position - 1] if position > 1 else ""
+    if sign == "=":
+        return tokens[position - 2]
+    return tokens[position - 3] if sign == ":" and position > 2 and tokens[position - 2] in _QUOTES else ""
 
 
 def _by_likeness(templates: set[Tokens]) -> dict[Tokens, Tokens]:
@@ -166,7 +184,7 @@ def _alike(one: Tokens, other: Tokens) -> bool:
                 words += 1
                 equal += 1
             continue
-        if not ((_is_name(mine) and _is_name(theirs)) or _is_slot(one, position)):
+        if not ((_is_name(mine) and _is_name(theirs)) or _is_slot((one, other), position)):
             return False
         words += 1
     return words > 0 and equal >= words * _MIN_EQUAL
