@@ -97,6 +97,11 @@ def _replace(match: re.Match[str]) -> str:
     return WILDCARD + found[len(stripped) :]
 
 
+def _mask_figures(key: str) -> str:
+    """`disk1=` and `disk2=` are one event, as two words with a figure are."""
+    return _FIGURE.sub(WILDCARD, key)
+
+
 def _value(name: str, value: str) -> str:
     """A value is a variable, but what keys such as `msg` hold is the event itself."""
     if not value:
