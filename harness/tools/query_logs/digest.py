@@ -16,7 +16,7 @@ from harness.tools.query_logs.timestamps import Micros
 
 MAX_GROUPS = 1_500
 KEPT_BYTES = 8_000
-_SPREAD = 16
+_SPREAD = 64
 
 
 class Kind(NamedTuple):

@@ -6,7 +6,6 @@ import logging
 import os
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -15,6 +14,7 @@ logger = logging.getLogger(__name__)
 
 MAX_FILES = 5_000
 _HEAD_BYTES = 64 * 1024
+_PACKED_BYTES = 16 * 1024
 _MAX_CONTROL_SHARE = 0.05
 _GZIP = b"\x1f\x8b"
 _OTHER_PACKING = (b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd", b"PK\x03\x04")
@@ -33,6 +33,8 @@ class OpenFile:
     source: str | None
     modified: float
     """Seconds since 1970."""
+    start: int
+    """Where its data begins (bytes): behind the hole that copytruncate leaves."""
     size: int
     packed: bool
     encoding: str | None
@@ -90,9 +92,9 @@ class TopicFiles:
             state = os.fstat(handle.fileno())
             if (state.st_dev, state.st_ino) not in self._seen:
                 self._seen.add((state.st_dev, state.st_ino))
-                self.found += 1
                 opened = _inspect(handle, state, path, self._encoding)
-        except OSError as error:
+                self.found += opened is not None or not state.st_size
+        except (OSError, BrokenFileError) as error:
             self._fail(error)
         if opened is None:
             handle.close()
@@ -100,7 +102,7 @@ class TopicFiles:
         self._read.add(str(path))
         yield opened
 
-    def _fail(self, error: OSError) -> None:
+    def _fail(self, error: Exception) -> None:
         self.found += 1
         self.failed += 1
         logger.warning("a log file cannot be read: %s", type(error).__name__)
@@ -117,18 +119,21 @@ def _below(top: Path) -> Iterator[Path]:
 
 
 def _inspect(handle: BinaryIO, state: os.stat_result, path: Path, encoding: str) -> OpenFile | None:
-    """None for a file that is empty or no text."""
+    """None for a file that is empty or no text. Raises `OSError`; `BrokenFileError` where nothing can be unpacked."""
+    start = 0
     head = handle.read(_HEAD_BYTES) or b""
+    if not head.strip(b"\0") and len(head) < state.st_size:
+        start = os.lseek(handle.fileno(), 0, os.SEEK_DATA)
+        head = handle.read(_HEAD_BYTES) or b""
     packed = head.startswith(_GZIP)
     if packed:
         handle.seek(0)
-        with suppress(BrokenFileError):
-            head = next(inflate(handle, _HEAD_BYTES), b"")
+        head = next(inflate(handle, _HEAD_BYTES), b"")
     wide = _wide(head, encoding)
     if not head.strip(b"\0\r\n\t ") or head.startswith(_OTHER_PACKING) or (wide is None and _is_binary(head)):
         return None
     handle.seek(0)
-    return OpenFile(handle, _service(path), state.st_mtime, state.st_size, packed, wide, head)
+    return OpenFile(handle, _service(path), state.st_mtime, start, state.st_size, packed, wide, head)
 
 
 def _wide(head: bytes, encoding: str) -> str | None:
@@ -154,7 +159,7 @@ def inflate(handle: BinaryIO, piece_bytes: int) -> Iterator[bytes]:
     unpacker = zlib.decompressobj(wbits=31)
     whole = True
     packed = b""
-    while packed or (packed := handle.read(_HEAD_BYTES) or b""):
+    while packed or (packed := handle.read(_PACKED_BYTES) or b""):
         try:
             piece = unpacker.decompress(packed, piece_bytes)
         except zlib.error as error:

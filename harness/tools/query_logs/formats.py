@@ -46,11 +46,13 @@ class _Format:
     parse: CivilParser
     layout: Layout = Layout.PLAIN
     parts: tuple[int, ...] = field(init=False)
+    named: tuple[int, int, int] = field(init=False)
 
     def __post_init__(self) -> None:
-        named = set(self.pattern.groupindex.values())
-        numbers = range(1, self.pattern.groups + 1)
-        object.__setattr__(self, "parts", tuple(number for number in numbers if number not in named))
+        index = self.pattern.groupindex
+        named = (index["t"], index["f"], index["z"])
+        object.__setattr__(self, "named", named)
+        object.__setattr__(self, "parts", tuple(n for n in range(1, self.pattern.groups + 1) if n not in named))
 
 
 _CLOCK = rb"(\d\d):(\d\d):(\d\d)"
@@ -158,6 +160,7 @@ _JSON = re.compile(
     rb"\"(?:" + _TIME_KEYS + rb")\"\s*:\s*(?:\{\s*\"\$date\"\s*:\s*)?(?:\"([^\"\n]{8,40})\"|(\d{10,19}(?:\.\d{1,9})?))"
 )
 _NUMBER = re.compile(rb"\d{10,19}(?:\.\d{1,9})?")
+_CONTINUE_BYTES = frozenset(bytes([byte]) for byte in b" \tCSTgca.)}]")
 _CONTINUES = re.compile(rb"[ \t]|Caused by|Suppressed|Traceback|goroutine \d|created by |at |\.\.\. |[)}\]]")
 
 
@@ -175,9 +178,10 @@ class StampFinder:
 
     def find(self, line: bytes) -> Stamp | None:
         """The time of a line that begins an event; None for a line that continues one."""
-        if line[:1] == b"{":
+        first = line[:1]
+        if first == b"{":
             return self._in_field(_JSON.search(line), Layout.JSON)
-        if _CONTINUES.match(line):
+        if first in _CONTINUE_BYTES and _CONTINUES.match(line):
             return None
         found = self._calendar(line)
         if found is not None:
@@ -189,36 +193,38 @@ class StampFinder:
         return self._in_field(_LOGFMT.search(line, 0, HEAD_BYTES), Layout.PLAIN) if b"=" in line else None
 
     def _calendar(self, text: bytes) -> Stamp | None:
-        head = text[:HEAD_BYTES]
         for position, candidate in enumerate(self._formats):
-            match = candidate.pattern.match(head)
+            match = candidate.pattern.match(text, 0, HEAD_BYTES)
             if match is None:
                 continue
-            at = self._instant(candidate, match)
+            written, fraction, zone = match.group(*candidate.named)
+            at = self._known.get((written, zone))
             if at is None:
-                continue
+                at = self._instant(candidate, match, zone)
+                if at is None:
+                    continue
+                if len(self._known) >= _MAX_CACHED:
+                    self._known.clear()
+                self._known[written, zone] = at
+            if fraction:
+                at += timestamps.fraction_micros(fraction)
             if position:
                 self._formats.insert(0, self._formats.pop(position))
-            end = match.end() if match.lastgroup is None else max(match.end("t"), match.end("f"), match.end("z"))
-            return Stamp(at, match.start("t"), end, candidate.layout)
+            start, last_fraction, last_zone = candidate.named
+            end = match.end(last_zone)
+            if end < 0:
+                end = match.end(last_fraction)
+            return Stamp(at, match.start(start), end if end >= 0 else match.end(start), candidate.layout)
         return None
 
-    def _instant(self, found: _Format, match: re.Match[bytes]) -> Micros | None:
-        text, fraction, zone = match["t"], match["f"], match["z"]
-        base = self._known.get((text, zone))
-        if base is None:
-            try:
-                civil = found.parse(match.group(*found.parts))
-                if zone:
-                    base = timestamps.with_zone(civil, UTC, self._newest) - timestamps.offset_micros(zone)
-                else:
-                    base = timestamps.with_zone(civil, self._zone, self._newest)
-            except (ValueError, OverflowError):
-                return None
-            if len(self._known) >= _MAX_CACHED:
-                self._known.clear()
-            self._known[text, zone] = base
-        return base + timestamps.fraction_micros(fraction) if fraction else base
+    def _instant(self, found: _Format, match: re.Match[bytes], zone: bytes | None) -> Micros | None:
+        try:
+            civil = found.parse(match.group(*found.parts))
+            if zone:
+                return timestamps.with_zone(civil, UTC, self._newest) - timestamps.offset_micros(zone)
+            return timestamps.with_zone(civil, self._zone, self._newest)
+        except (ValueError, OverflowError):
+            return None
 
     def _in_field(self, match: re.Match[bytes] | None, layout: Layout) -> Stamp | None:
         """The time in the value of a JSON or logfmt field."""

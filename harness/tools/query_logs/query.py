@@ -72,6 +72,15 @@ class LogQuery:
         names = tuple(services)
         return all(any(term.holds(lowered, level, names) for term in group) for group in self.groups)
 
+    def header_alone_refuses(self, level: str | None, services: Iterable[str | None]) -> bool:
+        """Whether an event of this level and service cannot match, whatever its text."""
+        names = tuple(services)
+        return any(
+            not any(term.holds("", level, names) for term in group)
+            for group in self.groups
+            if all(term.kind is not Kind.TEXT for term in group)
+        )
+
     def is_one_text(self) -> bool:
         """Whether finding one of the `required` texts decides."""
         return len(self.groups) == 1 and bool(self.required())

@@ -43,8 +43,8 @@ def read_window(file: OpenFile, window: Window, stamps: StampFinder, piece_bytes
 
 def _part(file: OpenFile, window: Window, stamps: StampFinder, piece_bytes: int) -> Iterator[bytes]:
     handle = file.handle
-    start = _search(handle, file.size, window.start - SLACK, stamps, before=True)
-    end = _search(handle, file.size, window.end + SLACK, stamps, before=False)
+    start = _search(file, window.start - SLACK, stamps, before=True)
+    end = _search(file, window.end + SLACK, stamps, before=False)
     handle.seek(start)
     position = start
     # What was appended since the file was opened is read too when the window reaches its end.
@@ -57,15 +57,15 @@ def _part(file: OpenFile, window: Window, stamps: StampFinder, piece_bytes: int)
         yield piece
 
 
-def _search(handle: BinaryIO, size: int, target: Micros, stamps: StampFinder, *, before: bool) -> int:
+def _search(file: OpenFile, target: Micros, stamps: StampFinder, *, before: bool) -> int:
     """A position at the begin of a line: with `before`, all lines above it are earlier than `target`, else all
     lines from it on are later. Where times are missing the position errs to the safe side.
     """
-    low, high = 0, size
-    low_line, high_line = 0, size
+    low = low_line = file.start
+    high = high_line = file.size
     while high - low > _NEAR_BYTES:
         middle = (low + high) // 2
-        found = _next_time(handle, middle, stamps)
+        found = _next_time(file.handle, middle, stamps)
         earlier = (not before) if found is None else found[0] < target if before else found[0] <= target
         if earlier:
             low = middle

@@ -10,11 +10,14 @@ from dataclasses import dataclass
 
 from harness.tools.query_logs.files import BrokenFileError
 from harness.tools.query_logs.formats import Stamp, StampFinder
+from harness.tools.query_logs.masks import skeleton
 from harness.tools.query_logs.reader import SLACK, Window
 from harness.tools.query_logs.timestamps import Micros
 
 MAX_EVENT_BYTES = 256 * 1024
 """Of a longer event the rest is left out (and the result says truncated)."""
+_DENSE_BYTES = 512
+"""Where more than one event in so many bytes matches, reading each line is cheaper than going from hit to hit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,9 @@ class Scan:
         self._wanted = wanted
         self._check = check
         self._skipping = False
+        self._dense = False
+        self.dull: set[bytes] = set()
+        """Skeletons of first lines that begin no event that is wanted; the caller adds them."""
         self.incomplete = False
         self.reached: Micros | None = None
         """Events earlier than this were seen."""
@@ -122,24 +128,43 @@ class Scan:
         return 0, None
 
     def _within(self, data: bytes) -> Iterator[RawEvent]:
-        spans = self._every(data) if self._wanted is None else self._around(data, self._wanted)
+        if self._wanted is None:
+            spans = self._every(data)
+        elif self._dense:
+            spans = self._filtered(data, self._wanted)
+        else:
+            spans = self._around(data, self._wanted)
+        found = 0
         for start, end, stamp in spans:
+            found += 1
             if self._window.holds(stamp.at):
                 yield RawEvent(data[start : min(end, start + MAX_EVENT_BYTES)], stamp)
+        self._dense = found * _DENSE_BYTES > len(data)
 
     def _every(self, data: bytes) -> Iterator[tuple[int, int, Stamp]]:
-        find = self._stamps.find
+        find, dull = self._stamps.find, self.dull
         current: Stamp | None = None
         begin = position = 0
         for line in data.split(b"\n"):
-            stamp = find(line)
-            if stamp is not None:
+            if dull and skeleton(line) in dull:
                 if current is not None:
                     yield begin, position, current
-                begin, current = position, stamp
+                current = None
+            else:
+                stamp = find(line)
+                if stamp is not None:
+                    if current is not None:
+                        yield begin, position, current
+                    begin, current = position, stamp
             position += len(line) + 1
         if current is not None:
             yield begin, len(data), current
+
+    def _filtered(self, data: bytes, wanted: re.Pattern[bytes]) -> Iterator[tuple[int, int, Stamp]]:
+        lowered = data.lower()
+        for start, end, stamp in self._every(data):
+            if wanted.search(lowered, start, end):
+                yield start, end, stamp
 
     def _around(self, data: bytes, wanted: re.Pattern[bytes]) -> Iterator[tuple[int, int, Stamp]]:
         done = 0

@@ -28,7 +28,9 @@ logger = logging.getLogger(__name__)
 MARGIN_CHARACTERS = 400
 """Kept of a message beyond what is shown, so that a secret at the cut is whole when it is masked."""
 _MAX_OPEN = 100
-_PIECES_BYTES = 4 << 20
+_PIECES_BYTES = 4 << 20  # of all open files together
+_MIN_PIECE_BYTES = 32 << 10
+_MAX_PIECE_BYTES = 512 << 10
 _CHECK_EVENTS = 256
 _MAX_KNOWN = 20_000
 _MAX_KNOWN_BYTES = 2_000
@@ -89,24 +91,30 @@ class _Source:
     def scan(self) -> None:
         raise NotImplementedError
 
-    def count(self, events: Iterator[tuple[RawEvent, str | None]]) -> None:
-        for number, (event, source) in enumerate(events, 1):
+    def count(self, events: Iterator[tuple[RawEvent, Scan, str | None]]) -> None:
+        query = self.search.query
+        for number, (event, scan, source) in enumerate(events, 1):
             if number % _CHECK_EVENTS == 0:
                 self.search.check()
-            kind = self._kind(event)
-            if self._decided or self.search.query.matches(self._text(event), kind.level, (kind.service, source)):
+            kind, known = self._kind(event)
+            if self._decided or query.matches(self._text(event), kind.level, (kind.service, source)):
                 self._digest.add(event, kind, source)
+            elif known and kind.level is not None and query.header_alone_refuses(kind.level, (kind.service, source)):
+                scan.dull.add(skeleton(event.data.partition(b"\n")[0]))
 
-    def _kind(self, event: RawEvent) -> Kind:
+    def _kind(self, event: RawEvent) -> tuple[Kind, bool]:
+        """The kind, and whether all events of the same skeleton are of it."""
         key = skeleton(event.data) if len(event.data) <= _MAX_KNOWN_BYTES else b""
         known = self._known.get(key)
-        if known is None:
-            said = describe(self._text(event), event.stamp)
-            known = Kind(said.level, said.service, mask(said.subject))
-            # A service with a figure in its name is told from its neighbours by that figure alone.
-            if key and len(self._known) < _MAX_KNOWN and not any(map(str.isdigit, said.service or "")):
-                self._known[key] = known
-        return known
+        if known is not None:
+            return known, True
+        said = describe(self._text(event), event.stamp)
+        kind = Kind(said.level, said.service, mask(said.subject))
+        # A service with a figure in its name is told from its neighbours by that figure alone.
+        if not key or len(self._known) >= _MAX_KNOWN or any(map(str.isdigit, said.service or "")):
+            return kind, False
+        self._known[key] = kind
+        return kind, True
 
     def _text(self, event: RawEvent) -> str:
         data = event.data.rstrip(b"\r\n")
@@ -160,7 +168,7 @@ class _MockSearch(_Source):
         pieces = mock_lines(self.search.topic, window.start, window.end)
         source = self.search.topic.lower()
         try:
-            self.count((event, source) for event in scan.events(pieces))
+            self.count((event, scan, source) for event in scan.events(pieces))
         except _DeadlineError:
             self.reached = _reached([scan])
 
@@ -196,7 +204,7 @@ class _FileSearch(_Source):
         yield batch
 
     def _scan_batch(self, batch: list[OpenFile], *, alone: bool) -> None:
-        size = max(32 << 10, min(512 << 10, _PIECES_BYTES // max(1, len(batch))))
+        size = max(_MIN_PIECE_BYTES, min(_MAX_PIECE_BYTES, _PIECES_BYTES // max(1, len(batch))))
         with ExitStack() as stack:
             scans: list[Scan] = []
             streams = []
@@ -218,11 +226,11 @@ class _FileSearch(_Source):
 
     def _stream(
         self, file: OpenFile, scan: Scan, stamps: StampFinder, size: int
-    ) -> Iterator[tuple[RawEvent, str | None]]:
+    ) -> Iterator[tuple[RawEvent, Scan, str | None]]:
         self._look(file, stamps)
         try:
             for event in scan.events(read_window(file, self.search.window, stamps, size)):
-                yield event, file.source
+                yield event, scan, file.source
         except OSError as error:
             self._files.failed += 1
             logger.warning("a log file of topic %s cannot be read: %s", self.search.topic, type(error).__name__)
@@ -242,7 +250,7 @@ class _FileSearch(_Source):
             raise ToolCallError(ToolErrorCode.UNAVAILABLE, hint)
         if self._files.failed == self._files.found:
             raise ToolCallError(ToolErrorCode.UNAVAILABLE, f"The log files of {name} cannot be read now.")
-        if self._untimed and not self._timed:
+        if self._untimed and not self._timed and not self._digest.match_count:
             hint = f"No line of the log files of {name} has a time that is known here, so no window can be searched."
             raise ToolCallError(ToolErrorCode.UNAVAILABLE, hint)
         self.incomplete = self.incomplete or bool(self._files.failed or self._files.left_out)
