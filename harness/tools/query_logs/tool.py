@@ -82,12 +82,13 @@ class LogsTool:
         stop = Event()
         deadline = monotonic() + self.timeout_seconds * _SCAN_SHARE
         search = Search(self._settings, str(arguments.topic), query, window, stop, deadline)
-        running = asyncio.get_running_loop().run_in_executor(self._threads, search.run)
+        job = self._threads.submit(search.run)
+        running = asyncio.wrap_future(job)
         try:
             return await asyncio.shield(running)
         except asyncio.CancelledError:
             stop.set()
-            running.cancel()
+            job.cancel()  # takes it out of the queue; a search that runs ends by itself and is waited for
             with suppress(StoppedError, ToolCallError, asyncio.CancelledError):
                 await running
             raise
