@@ -8,7 +8,7 @@ from typing import Literal
 
 from harness.confirmation import needs_confirmation
 from superbiz.demo.offline.conversation import Call, JsonObject
-from superbiz.demo.offline.passages import best_sentence, quote, sentences, severity, shared, terms
+from superbiz.demo.offline.passages import SEVERE, belongs, best_sentence, quote, sentences, severity, shared, terms
 from superbiz.demo.offline.question import Question, identifiers_in
 
 SHOWN_ROWS = 8
@@ -16,6 +16,7 @@ SHOWN_PATTERNS = 2
 SHOWN_DOCUMENTS = 2
 _CELL = 80
 _STEP = re.compile(r"重启|结束|终止|回滚|扩容|扩大|\brestart|\bkill|\bterminate|\broll.?back|\bscale", re.IGNORECASE)
+_NO_STEP = re.compile(r"自动|tries to|automatically", re.IGNORECASE)
 _PREVENT = re.compile(r"预防|告警|改进|长期|prevent|\balert|long.term|improve", re.IGNORECASE)
 
 
@@ -34,6 +35,8 @@ class Finding:
     advice: Literal["step", "prevention", ""] = ""
     """What the quoted sentence of a document is for, beside explaining."""
     service: str = ""
+    severity: int = SEVERE + 1
+    """Of the worst pattern that is shown."""
     window: str = ""
 
     @property
@@ -60,10 +63,13 @@ def findings(question: Question, calls: Sequence[Call]) -> list[Finding]:
     for call in calls:
         if call.name == "lookup_knowledge":
             for each in _documents(call, wanted, say):
+                if each.passage and not belongs(each.passage, question.text, [line.quoted for line in live]):
+                    continue
                 known = documents.setdefault(each.document_id, each)  # a second look-up may find the same document
                 if shared(each.quoted, wanted) > shared(known.quoted, wanted):
                     documents[each.document_id] = each
-    closest = sorted(documents.values(), key=lambda each: -shared(each.quoted, wanted))[:SHOWN_DOCUMENTS]
+    closest = sorted(documents.values(), key=lambda each: -shared(f"{each.title} {each.quoted}", wanted))
+    closest = closest[:SHOWN_DOCUMENTS]
     return [*live, *closest, *_advice(calls, [each for each in closest if each.passage], say)]
 
 
@@ -144,6 +150,7 @@ def _log_finding(call: Call, chinese: bool) -> Iterator[Finding]:
         simulated,
         quoted=quote(str(first.get("example", ""))),
         service=str(first.get("service") or ""),
+        severity=severity(first),
         window=window,
     )
 
@@ -223,6 +230,6 @@ def _advice(calls: Sequence[Call], documents: Sequence[Finding], chinese: bool) 
 
 
 def _advice_of(sentence: str, breadcrumb: str) -> Literal["step", "prevention", ""]:
-    if _STEP.search(sentence) and needs_confirmation(sentence):
+    if _STEP.search(sentence) and not _NO_STEP.search(sentence) and needs_confirmation(sentence):
         return "step"
     return "prevention" if _PREVENT.search(sentence) or _PREVENT.search(breadcrumb) else ""

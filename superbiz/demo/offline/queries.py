@@ -83,7 +83,7 @@ def next_round(question: Question, tools: Mapping[str, JsonObject], calls: Seque
     """What is worth asking after the first results; nothing that was asked before."""
     asks: list[Ask] = []
     if "lookup_knowledge" in tools:
-        asks += _more_documents(calls)
+        asks += [] if question.bare else _more_documents(calls)
     if "query_logs" in tools:
         asks += _more_logs(question, tools["query_logs"], calls)
     if "query_mysql" in tools:

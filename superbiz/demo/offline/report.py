@@ -137,9 +137,9 @@ def _conclusion(question: Question, numbered: Sequence[tuple[str, Finding]]) -> 
 
 
 def _what_stands_out(logs: Sequence[Finding], chinese: bool) -> str:
-    """The first line of each topic."""
+    """The worst line of each topic."""
     lines: dict[str, str] = {}
-    for each in logs:
+    for each in sorted(logs, key=lambda each: each.severity):
         lines.setdefault(str(each.call.result["scope"]["topic"]), each.quoted)
     shown = [f"{topic} “{line}”" for topic, line in lines.items() if line]
     if chinese:

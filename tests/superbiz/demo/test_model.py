@@ -332,7 +332,21 @@ async def test_what_does_not_belong_to_the_question_is_left_out() -> None:
     run = Investigation("zebra-printer-service 卡住了，帮我排查")
     draft = parse_draft(await run.run())
     assert draft.conclusion is None
-    assert {run.results[analysis.tool_call_ids[0]].get("evidence") is None for analysis in draft.analysis} == {False}
+    assert draft.analysis == []
+
+
+async def test_a_document_that_is_merely_the_nearest_is_left_out() -> None:
+    class Nearest(Investigation):
+        def answer(self, call: JsonObject, **how: Any) -> JsonObject:
+            result = super().answer(call, **how)
+            if "evidence" in result:
+                result["evidence"] = [{**PASSAGE, "title": "Error budget", "excerpt": "Look within the next 24 hours."}]
+            return result
+
+    run = Nearest("How many failed SSH logins were there today?")
+    draft = parse_draft(await run.run())
+    assert draft.analysis
+    assert all("evidence" not in run.results[analysis.tool_call_ids[0]] for analysis in draft.analysis)
 
 
 async def test_a_repair_drops_what_was_refused_and_all_that_rested_on_it() -> None:
