@@ -42,7 +42,7 @@ async def page(context: BrowserContext) -> Page:
     """The page of the owner, logged in."""
     page = await context.new_page()
     await log_in(page, PASSWORD)
-    await expect(page.get_by_role("textbox", name="Your question")).to_be_visible()
+    await expect(page.get_by_role("button", name="Ask", exact=True)).to_be_enabled()  # the scripts are there
     return page
 
 
