@@ -16,7 +16,7 @@ from harness.tools.query_logs.describe import describe
 from harness.tools.query_logs.digest import Digest, Kept, Kind
 from harness.tools.query_logs.files import OpenFile, TopicFiles
 from harness.tools.query_logs.formats import StampFinder
-from harness.tools.query_logs.masks import mask, skeleton
+from harness.tools.query_logs.masks import mask, outline, skeleton
 from harness.tools.query_logs.mock import mock_lines
 from harness.tools.query_logs.query import LogQuery
 from harness.tools.query_logs.reader import Window, read_window
@@ -80,6 +80,7 @@ class _Source:
         self.wanted = needle(search.query.required(), self.encodings)
         self._digest = Digest()
         self._known: dict[bytes, Kind] = {}
+        self._seen: dict[bytes, Kind] = {}
         self._decided = search.query.is_one_text() and all(map(str.isascii, search.query.required()))
         self.incomplete = False
         self.reached: Micros | None = None
@@ -104,9 +105,15 @@ class _Source:
 
     def _kind(self, event: RawEvent) -> tuple[Kind, bool]:
         """The kind, and whether all events of the same skeleton are of it."""
+        seen = outline(event.data)  # cheaper than the skeleton, and found as often once some events were read
+        known = self._seen.get(seen)
+        if known is not None:
+            return known, True
         key = skeleton(event.data) if len(event.data) <= _MAX_KNOWN_BYTES else b""
         known = self._known.get(key)
         if known is not None:
+            if len(self._seen) < _MAX_KNOWN:
+                self._seen[seen] = known
             return known, True
         said = describe(self._text(event), event.stamp)
         kind = Kind(said.level, said.service, mask(said.subject))
