@@ -8,15 +8,21 @@ from harness.tools.query_logs.formats import Layout, Stamp
 from harness.tools.query_logs.header import SEVERITY_FIRST, read_header
 from harness.tools.query_logs.levels import level_of, level_of_status
 
-_LEVEL_FIELDS = ("level", "severity", "lvl", "levelname", "log.level", "loglevel", "log_level", "error_severity", "s")
-_SERVICE_FIELDS = ("service", "service.name", "service_name", "serviceName", "app", "application", "app_name")
+_LEVEL_FIELDS = (
+    "level", "severity", "lvl", "levelname", "log.level", "loglevel", "log_level", "error_severity", "@l", "PRIORITY",
+    "s",
+)  # fmt: skip
+_SERVICE_FIELDS = (
+    "service", "service.name", "service_name", "serviceName", "app", "application", "app_name", "SYSLOG_IDENTIFIER",
+)  # fmt: skip
 _LOGGER_FIELDS = ("logger", "logger_name", "loggerName", "log.logger", "component", "module", "name", "source", "c")
-_MESSAGE_FIELDS = ("message", "msg", "log", "event", "text", "MESSAGE", "body", "short_message")
+_MESSAGE_FIELDS = ("message", "msg", "log", "event", "text", "MESSAGE", "body", "short_message", "@m")
 _PLAIN_FIELDS = {
     *_LEVEL_FIELDS, *_SERVICE_FIELDS, *_LOGGER_FIELDS, *_MESSAGE_FIELDS, "@timestamp", "@version", "timestamp", "time",
     "ts", "datetime", "date", "asctime", "t", "thread", "thread_name", "pid", "host", "hostname", "caller", "v",
     "level_value", "stream", "traceId", "spanId", "trace_id", "span_id", "id", "ctx", "filename", "lineno",
 }  # fmt: skip
+_INNER_TIME = re.compile(r"\[?\d{4}[-/]\d\d[-/]\d\d[T ][\d:.,]{8,18}\S*")
 _LOGFMT_MESSAGE = re.compile(r"(?:^|\s)(?:msg|message)=(?:\"((?:[^\"\\]|\\.)*)\"|(\S+))")
 
 
@@ -35,9 +41,7 @@ class Description(NamedTuple):
 def describe(text: str, stamp: Stamp | None) -> Description:
     """Of one event's text, whose first line carries its time at `stamp` (positions in UTF-8 bytes)."""
     if text.startswith("{"):
-        fields = _json_fields(text)
-        if fields is not None:
-            return _describe_json(text, fields)
+        return _describe_json(text)
     if stamp is None:
         header = read_header(text, 0, 0, Layout.PLAIN)
     else:
@@ -69,18 +73,36 @@ def _json_fields(text: str) -> dict[str, Any] | None:
     return fields if isinstance(fields, dict) else None
 
 
-def _describe_json(text: str, fields: dict[str, Any]) -> Description:
-    level = next((found for found in (level_of(fields.get(name)) for name in _LEVEL_FIELDS) if found), None)
-    status = fields.get("status")
-    if level is None and isinstance(status, int | str) and str(status).isdigit() and 100 <= int(status) < 600:
-        level = level_of_status(int(status))
+def _describe_json(text: str) -> Description:
+    line, _, more = text.partition("\n")
+    fields = _json_fields(line)
+    if fields is None:
+        return Description(None, None, text, text)
+    level = _json_level(fields)
     service = _named(fields, _SERVICE_FIELDS) or _named(fields, _LOGGER_FIELDS)
     message = next((fields[name] for name in _MESSAGE_FIELDS if isinstance(fields.get(name), str)), None)
     if message is None:
         return Description(level, service, text, text)
+    subject = message
+    if "stream" in fields:  # a container's output, whose own line stands inside
+        time = _INNER_TIME.match(message)
+        inner = read_header(message, 0, 0 if time is None else time.end(), Layout.PLAIN)
+        level, service, subject = level or inner.level, service or inner.service, message[inner.end :]
     # The message alone is easier to read; where other fields say more (an error, a status), the whole line counts.
-    whole = any(name not in _PLAIN_FIELDS and fields[name] not in (None, "") for name in fields)
-    return Description(level, service, text if whole else message.strip(), message)
+    whole = more or any(name not in _PLAIN_FIELDS and fields[name] not in (None, "") for name in fields)
+    return Description(level, service, text if whole else message.strip(), subject)
+
+
+def _json_level(fields: dict[str, Any]) -> str | None:
+    nested = fields.get("log")
+    values = [fields.get(name) for name in _LEVEL_FIELDS]
+    if isinstance(nested, dict):
+        values.append(nested.get("level"))
+    known = next((level for level in map(level_of, values) if level is not None), None)
+    status = str(fields.get("status"))
+    if known is None and len(status) == 3 and status.isascii() and status.isdigit():
+        return level_of_status(int(status))
+    return known
 
 
 def _named(fields: dict[str, Any], names: tuple[str, ...]) -> str | None:

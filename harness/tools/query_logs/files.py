@@ -4,11 +4,13 @@ import codecs
 import glob
 import logging
 import os
+import stat
 import zlib
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TypeAlias
 
 logger = logging.getLogger(__name__)
 
@@ -21,8 +23,11 @@ _OTHER_PACKING = (b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd", b"PK\x03\x04")
 _PLAIN_CONTROLS = frozenset(b"\t\n\r\f\b\x1b\0")  # NUL: the hole that copytruncate leaves
 
 
+_Inode: TypeAlias = tuple[int, int]
+
+
 class BrokenFileError(Exception):
-    """A packed file ends early or is damaged; what came before it counts."""
+    """A file ends early (packed and damaged, or truncated while it is read); what came before that counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,43 +53,58 @@ class TopicFiles:
     def __init__(self, paths: Sequence[str], encoding: str) -> None:
         self._paths = paths
         self._encoding = encoding
-        self._seen: set[tuple[int, int]] = set()
-        self._read: set[str] = set()
+        self._seen: set[_Inode] = set()
+        self._unreadable: set[_Inode] = set()
         self.found = 0
         self.failed = 0
         self.left_out = 0
 
     def open_all(self) -> Iterator[OpenFile]:
-        """The files as they are now, then those that appeared under another name meanwhile.
+        """The files as they are now. Those that are renamed before their turn are found again by their inode.
 
-        A file that is renamed between the two looks is found by its inode; one that is packed meanwhile counts
-        once, by its name.
+        New files are left alone: they are copies of what was read (packed or by copytruncate), or begin just now.
         """
         first = self._list()
         for path in first:
             yield from self._open(path)
-        for path in self._list():
-            if path not in first and not (path.suffix == ".gz" and str(path.with_suffix("")) in self._read):
-                yield from self._open(path)
+        missing = set(first.values()) - self._seen
+        if missing:
+            for path, inode in self._list().items():
+                if inode in missing:
+                    yield from self._open(path)
+            self.left_out += len(missing - self._seen - self._unreadable)
 
-    def _list(self) -> dict[Path, None]:
-        listed: dict[Path, None] = {}
+    def _list(self) -> dict[Path, _Inode]:
+        listed: dict[Path, _Inode] = {}
         for pattern in self._paths:
             names = sorted(glob.glob(pattern, recursive=True)) if glob.has_magic(pattern) else [pattern]
-            for name in names:
-                for path in _below(Path(name)):
-                    if len(listed) >= MAX_FILES:
-                        self.left_out += 1
-                        return listed
-                    listed[path] = None
+            for path in (path for name in names for path in self._below(Path(name))):
+                if len(listed) >= MAX_FILES:
+                    self.left_out += 1
+                    return listed
+                with suppress(OSError):  # gone since it was listed
+                    state = path.stat()
+                    if stat.S_ISREG(state.st_mode):
+                        listed[path] = (state.st_dev, state.st_ino)
         return listed
+
+    def _below(self, top: Path) -> Iterator[Path]:
+        if not top.is_dir():
+            yield top
+            return
+        for folder, folders, names in os.walk(top, onerror=self._fail):
+            folders.sort()
+            yield from (Path(folder, name) for name in sorted(names))
 
     def _open(self, path: Path) -> Iterator[OpenFile]:
         try:
             handle = path.open("rb", buffering=0)
         except FileNotFoundError:
-            return  # rotated away between the look and now; the second look finds it
+            return
         except OSError as error:
+            with suppress(OSError):
+                state = path.stat()
+                self._unreadable.add((state.st_dev, state.st_ino))
             self._fail(error)
             return
         opened = None
@@ -98,24 +118,13 @@ class TopicFiles:
             self._fail(error)
         if opened is None:
             handle.close()
-            return
-        self._read.add(str(path))
-        yield opened
+        else:
+            yield opened
 
     def _fail(self, error: Exception) -> None:
         self.found += 1
         self.failed += 1
-        logger.warning("a log file cannot be read: %s", type(error).__name__)
-
-
-def _below(top: Path) -> Iterator[Path]:
-    if not top.is_dir():
-        if top.exists():
-            yield top
-        return
-    for folder, folders, names in os.walk(top):
-        folders.sort()
-        yield from (path for name in sorted(names) if (path := Path(folder, name)).is_file())
+        logger.warning("a log file or folder cannot be read: %s", type(error).__name__)
 
 
 def _inspect(handle: BinaryIO, state: os.stat_result, path: Path, encoding: str) -> OpenFile | None:

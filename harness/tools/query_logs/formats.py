@@ -143,21 +143,38 @@ _FORMATS = (
         timestamps.year_month_day,
     ),
     _format(
-        rb"\[?(?P<t>(\d{1,2})[- ]" + _MONTH + rb"[- ](\d{4})[ T]" + _CLOCK + rb")" + _FRACTION + _ZONE,
+        rb"\[?(?:\d{1,7}:[A-Z] |"
+        + _WEEKDAY
+        + rb", )?(?P<t>(\d{1,2})[- ]"
+        + _MONTH
+        + rb"[- ](\d{4})[ T]"
+        + _CLOCK
+        + rb")"
+        + _FRACTION
+        + _ZONE,
         timestamps.day_name_year,
+    ),
+    _format(
+        _LEAD
+        + "(?P<t>(\\d{4})年(\\d{1,2})月(\\d{1,2})日".encode()
+        + rb" ?(\d\d):(\d\d):(\d\d))"
+        + _FRACTION
+        + rb"(?P<z>)",
+        timestamps.year_month_day,
     ),
     _format(
         rb"\[?(?P<t>" + _MONTH + rb" (\d{1,2}), (\d{4}),? (\d{1,2}):(\d\d):(\d\d) ([AaPp][Mm]))(?P<f>)(?P<z>)",
         timestamps.twelve_hours,
     ),
 )
-_EPOCH = re.compile(rb"[\[(<-]{0,2} ?(\d{10}(?:\.\d{1,9})?|\d{13}|\d{16}|\d{19})(?=[\]\s,:|>)]|$)")
-_TIME_KEYS = (
-    rb"@timestamp|timestamp|timeStamp|time|ts|datetime|date|asctime|eventTime|event_time|time_local|time_iso8601|t"
+_EPOCH = re.compile(
+    rb"(?:type=\S{1,40} msg=audit\(|[\[(<-]{0,2} ?)(\d{10}(?:\.\d{1,9})?|\d{13}|\d{16}|\d{19})(?=[\]\s,:|>)]|$)"
 )
-_LOGFMT = re.compile(rb"(?:^|[\s,|\[])(?:" + _TIME_KEYS + rb")=(?:\"([^\"\n]{8,40})\"|([^\s\"]{8,40}))")
+_TIME_KEYS = rb"(?:@|log_?|event_?)?(?:timestamp|time|datetime)|ts|@?t|date|asctime|time_local|time_iso8601"
+_LOGFMT = re.compile(rb"(?:^|[\s,|\[])(?i:" + _TIME_KEYS + rb")=(?:\"([^\"\n]{8,40})\"|([^\s\"]{8,40}))")
 _JSON = re.compile(
-    rb"\"(?:" + _TIME_KEYS + rb")\"\s*:\s*(?:\{\s*\"\$date\"\s*:\s*)?(?:\"([^\"\n]{8,40})\"|(\d{10,19}(?:\.\d{1,9})?))"
+    rb"\"(?i:" + _TIME_KEYS + rb"|timeMillis|epochSecond|__REALTIME_TIMESTAMP)\"\s*:\s*"
+    rb"(?:\{\s*\"(?:\$date|epochSecond)\"\s*:\s*)?(?:\"([^\"\n]{8,40})\"|(\d{10,19}(?:\.\d{1,9})?))"
 )
 _NUMBER = re.compile(rb"\d{10,19}(?:\.\d{1,9})?")
 _CONTINUE_BYTES = frozenset(bytes([byte]) for byte in b" \tCSTgca.)}]")

@@ -22,7 +22,7 @@ class Header(NamedTuple):
     end: int
 
 
-_SPACE = re.compile(r"[\s|,;]+|-{1,3}(?=\s)|#\d+\](?=\s)|[:\]](?=\s)|[A-Z]{3,4}(?= \[\d)")
+_SPACE = re.compile(r"[\s|,;]+|-{1,3}(?=\s)|#\d+\](?=\s)|:(?=\s)|\](?=[\s\[])|[A-Z]{3,4}(?= \[\d)")
 _SIGN = re.compile(r"\s*(?:-{1,3}|:|\|)(?=\s)")
 _LEVEL = re.compile(
     rf"[\[(<]?(?:(?:{LEVEL_WORD})(?=[\s\])>|,:/-]|$)|(?i:{LEVEL_WORD})(?=[\])>|:]|\s\s|\s-\s|,\s))[\])>]?:?"
@@ -43,6 +43,7 @@ _COLUMN = re.compile(r"(?P<name>[A-Za-z][\w.$-]*)(?=\s\s|\t)")
 _PROGRAM = re.compile(r"\s*(?:[^\s\"'=]+\s+){0,8}?(?P<name>[\w./@-]+(?:\([\w.-]*\))?)\[\d+\]:(?=\s|$)")
 _SYSLOG = re.compile(r"\s*(?P<host>\S+)\s+(?P<name>[\w./@-]+)(?P<more>\([\w.:-]*\))?(?:\[\d*\])?:(?=\s|$)")
 _RFC5424 = re.compile(r"\s*\S+\s+(?P<name>\S+)\s+\S+\s+\S+\s+(?:-|(?:\[[^\]]*\])+)\s*")
+_LETTER = re.compile(r"\s+(?P<level>[DIWEF])[1-5]? +(?P<name>[A-Z][A-Z_]+) +")
 _LEVEL_COLUMN = re.compile(rf"\s*(?:[^\sa-z]\S*\s+){{1,8}}?(?P<level>{STRONG_WORD})\s+")
 _PIPES = re.compile(r"\s*\|(?:[^|\s]{0,60}\|){1,6}")
 _KLOG = re.compile(r"\s*\d+\s+(?P<name>[\w.-]+):\d+\]")
@@ -54,7 +55,7 @@ _KEYED_LEVEL = re.compile(r"(?:^|[\s,|{\[])(?:level|lvl|severity|loglevel)[=:]\s
 _KEYED_SERVICE = re.compile(
     r"(?:^|[\s,|{\[])(?:service|service\.name|service_name|app|application|svc|component)[=:]\s?\"?([\w.@/-]+)", re.I
 )
-_SERVICE_BRACKET = re.compile(r"\[\s*(?P<name>[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*)(?:\s*\]|,)")
+_SERVICE_BRACKET = re.compile(r"\[\s*(?P<name>[a-z][a-z0-9]*(?:[-_][a-z0-9]+|\.\w+)*)(?:\s*\]|,)")
 _NO_SERVICE = re.compile(
     r"(?:main|core|error|info|notice|warn|warning|debug|pid|tid|client|preauth|null)$"
     r"|.*(?:thread|exec|pool|worker|scheduling|executor|nio|async|timer|\btask)"
@@ -117,6 +118,9 @@ def _words(line: str, stamp_start: int, stamp_end: int) -> Header:
     program = _PROGRAM.match(line, position, position + HEAD)
     if program is not None:
         return _after(line, program.end(), program["name"])
+    letter = _LETTER.match(line, position)
+    if letter is not None:
+        return Header(level_of(letter["level"]), letter["name"], letter.end())
     column = _LEVEL_COLUMN.match(line, position)
     if column is not None and level is None and not _BRACKET.match(line[position:].lstrip()):
         level = level_of(column["level"])

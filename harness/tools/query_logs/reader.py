@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from harness.tools.query_logs.files import OpenFile, inflate
+from harness.tools.query_logs.files import BrokenFileError, OpenFile, inflate
 from harness.tools.query_logs.formats import StampFinder
 from harness.tools.query_logs.timestamps import SECOND, Micros
 
@@ -34,7 +34,7 @@ class Window:
 def read_window(file: OpenFile, window: Window, stamps: StampFinder, piece_bytes: int) -> Iterator[bytes]:
     """The bytes between the lines that are surely before and surely behind the window.
 
-    A file that is truncated meanwhile ends early. Raises `BrokenFileError`, `OSError`.
+    Raises `OSError`, and `BrokenFileError` where the file ends early.
     """
     if file.packed or file.encoding is not None:
         return _whole(file, piece_bytes)
@@ -52,6 +52,8 @@ def _part(file: OpenFile, window: Window, stamps: StampFinder, piece_bytes: int)
         size = piece_bytes if end >= file.size else min(piece_bytes, end - position)
         piece = handle.read(size)
         if not piece:
+            if position < file.size:
+                raise BrokenFileError
             return
         position += len(piece)
         yield piece

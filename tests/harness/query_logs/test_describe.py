@@ -54,6 +54,10 @@ def described(text: str) -> Description:
         ("2024-01-02T10:00:00.1Z 0 [Warning] [MY-010068] [Server] self signed", "WARN", None, "self signed"),
         ("20240102-10:00:00:606|Step|30002312|changed 3579", None, "Step", "changed 3579"),
         ("2024-01-02 10:00:00, Info                  CBS    Loaded", "INFO", "CBS", "Loaded"),
+        ("[2024-01-02T10:00:00,1][WARN ][o.e.n.Node] [node-1] closed", "WARN", "o.e.n.Node", "closed"),
+        ("2024-01-02T10:00:00.1+0000 E NETWORK  [conn3] end", "ERROR", "NETWORK", "[conn3] end"),
+        ('{"MESSAGE":"no","PRIORITY":"3","SYSLOG_IDENTIFIER":"su","time":1704189600}', "ERROR", "su", "no"),
+        ('{"ts":1704189600.1,"message":"no","log.level":"ERROR","service":{"name":"pay"}}', "ERROR", "pay", "no"),
         ('{"time":"2024-01-02T10:00:00Z","level":"warning","service":"pay","msg":"slow"}', "WARN", "pay", "slow"),
         ('{"time":1704189600123,"level":50,"name":"pay","msg":"slow"}', "ERROR", "pay", "slow"),
         ('{"t":{"$date":"2024-01-02T10:00:00.1Z"},"s":"E","c":"NETWORK","msg":"slow"}', "ERROR", "NETWORK", "slow"),
@@ -76,6 +80,7 @@ def test_header_words_are_told_from_the_message(
         ('time="2024-01-02T10:00:00Z" level=error service=pay msg="no"', "ERROR", "pay"),
         ("# Time: 2024-01-02T10:00:00Z", "WARN", None),
         ('{"time":"2024-01-02T10:00:00Z","level":"error","service":"pay","msg":"no","code":7}', "ERROR", "pay"),
+        ('{"@timestamp":"2024-01-02T10:00:00Z","log":{"level":"error"},"service":{"name":"pay"}}', "ERROR", "pay"),
         ('{"time_local":"02/Jan/2024:10:00:00 +0800","status":502,"uri":"/"}', "ERROR", None),
     ],
 )
@@ -84,6 +89,20 @@ def test_where_a_line_says_more_than_its_message_all_of_it_is_shown(
 ) -> None:
     said = described(line)
     assert (said.level, said.service, said.message) == (level, service, line)
+
+
+def test_the_line_that_a_container_wrote_is_read_inside_its_json() -> None:
+    line = (
+        '{"log":"2024-01-02 10:00:00,1 ERROR [main] c.s.Pay - no\\n","stream":"stdout","time":"2024-01-02T10:00:00Z"}'
+    )
+    said = described(line)
+    assert (said.level, said.service, said.subject.strip()) == ("ERROR", "c.s.Pay", "no")
+
+
+def test_lines_behind_a_json_line_belong_to_it() -> None:
+    text = '{"time":"2024-01-02T10:00:00Z","level":"error","msg":"no"}\nTraceback (most recent call last):\nOSError: no'
+    said = described(text)
+    assert (said.level, said.message) == ("ERROR", text)
 
 
 def test_java_util_logging_says_its_level_on_the_second_line() -> None:

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.errors import ToolCallError
-from harness.tools.query_logs import scan
+from harness.tools.query_logs import files, scan
 from tests.harness.query_logs.asking import DATA, NOW, SYSTEMS, ask, file_tool, sample
 from tests.harness.query_logs.shift import shift_log
 
@@ -158,9 +158,14 @@ async def test_files_that_are_no_logs_are_passed_over(tmp_path: Path) -> None:
     (tmp_path / "old.zip").write_bytes(b"PK\x03\x04" + line(1, "paid").encode())
     (tmp_path / "dangling.log").symlink_to(tmp_path / "gone")
     os.mkfifo(tmp_path / "pipe.log")
-    result = await ask(file_tool(tmp_path), "paid")
-    assert result["match_count"] == 1
-    assert result["truncated"] is False
+    for tool in (
+        file_tool(tmp_path),
+        file_tool(tmp_path / "*"),
+        file_tool(tmp_path / "app.log", tmp_path / "pipe.log"),
+    ):
+        result = await ask(tool, "paid")
+        assert result["match_count"] == 1
+        assert result["truncated"] is False
 
 
 async def test_a_file_that_cannot_be_read_makes_the_result_incomplete(tmp_path: Path) -> None:
@@ -328,6 +333,15 @@ class TestWhileFilesChange:
         change(lambda: os.truncate(log, 0))
         result = await ask(file_tool(log.parent), "paid")
         assert 0 < result["match_count"] < 20_000
+        assert result["truncated"] is True
+
+    async def test_a_file_that_is_copied_and_truncated_counts_once(self, log: Path, change: Any) -> None:
+        def copy() -> None:
+            log.with_name("app.log.1").write_bytes(log.read_bytes())
+            os.truncate(log, 0)
+
+        change(copy)
+        assert 0 < (await ask(file_tool(log.parent), "paid"))["match_count"] < 20_000
 
     async def test_a_deleted_file_is_read_to_its_end(self, log: Path, change: Any) -> None:
         change(log.unlink)
@@ -349,6 +363,48 @@ class TestWhileFilesChange:
         change(append)
         result = await ask(file_tool(log.parent), "paid")
         assert result["match_count"] == 20_001
+
+
+class TestWhileFilesAreOpened:
+    """The change happens between listing the files and opening the first."""
+
+    @pytest.fixture
+    def change(self, monkeypatch: pytest.MonkeyPatch) -> Any:
+        def arrange(act: Any) -> None:
+            original = files.TopicFiles._open
+            done: list[bool] = []
+
+            def opened(self: files.TopicFiles, path: Path) -> Any:
+                if not done:
+                    done.append(True)
+                    act()
+                return original(self, path)
+
+            monkeypatch.setattr(files.TopicFiles, "_open", opened)
+
+        return arrange
+
+    async def test_a_renamed_file_is_found_again(self, tmp_path: Path, change: Any) -> None:
+        log = tmp_path / "app.log"
+        log.write_text(line(2) + line(1))
+        change(lambda: (log.rename(tmp_path / "app.log.1"), log.write_text(line(0))))
+        result = await ask(file_tool(tmp_path), "paid")
+        assert (result["match_count"], result["truncated"]) == (3, False)
+
+    async def test_a_file_that_is_packed_before_its_turn_is_missed_and_said_so(
+        self, tmp_path: Path, change: Any
+    ) -> None:
+        log = tmp_path / "app.log.1"
+        log.write_text(line(2) + line(1))
+        (tmp_path / "app.log").write_text(line(0))
+
+        def pack() -> None:
+            log.with_name("app.log.1.gz").write_bytes(gzip.compress(log.read_bytes()))
+            log.unlink()
+
+        change(pack)
+        result = await ask(file_tool(tmp_path), "paid")
+        assert (result["match_count"], result["truncated"]) == (1, True)
 
 
 EVENTS = st.lists(
