@@ -30,7 +30,9 @@ _VARIABLE = re.compile(
     """,
     re.VERBOSE | re.ASCII,
 )
-_TOKEN = re.compile(rf"<\*>|[{_HAN}]+|[^\s{_HAN},;:=()\[\]{{}}<>\"'|!，。；：！？、（）【】《》“”]+|[^\s]")
+_TOKEN = re.compile(
+    rf"<\*>|[{_HAN}]+|(?:(?!\.+(?:\s|$))[^\s{_HAN},;:=()\[\]{{}}<>\"'|!，。；：！？、（）【】《》“”])+|\.+(?=\s|$)|[^\s]"
+)
 _TRAILING = ".:,"
 _FIGURE = re.compile(r"[0-9]+")
 _FIGURES = bytes.maketrans(b"123456789", b"000000000")
