@@ -4,7 +4,7 @@ Counts are exact. Events are a sample that keeps the time line: the first and th
 those where the level changes, and some in between.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -59,9 +59,10 @@ _Key = tuple[Tokens, str | None, str | None]
 
 
 class Digest:
-    """Takes matching events, roughly in the order of time."""
+    """Takes matching events, roughly in the order of time. `check` is called during long work and may raise."""
 
-    def __init__(self) -> None:
+    def __init__(self, check: Callable[[], None]) -> None:
+        self._check = check
         self.match_count = 0
         self.overflowed = False
         """Whether there were too many groups to keep the rarest apart."""
@@ -147,7 +148,7 @@ class Digest:
 
     def _fold(self) -> None:
         """Join the groups whose messages turn out to have one template."""
-        template_of = group({tokens for tokens, _, _ in self._groups})
+        template_of = group({tokens for tokens, _, _ in self._groups}, self._check)
         self._general = {known: template_of.get(general, general) for known, general in self._general.items()}
         self._general |= {tokens: template for tokens, template in template_of.items() if tokens != template}
         folded: dict[_Key, Group] = {}

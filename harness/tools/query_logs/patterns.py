@@ -14,7 +14,7 @@ here all messages are known before the first is grouped, so that a position is a
 import hashlib
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os.path import commonprefix
 from typing import TypeAlias
 
@@ -49,22 +49,25 @@ def pattern_id(template: Tokens) -> str:
     return hashlib.sha256("\x1f".join(template).encode("utf-8", "replace")).hexdigest()[:12]
 
 
-def group(messages: Iterable[Tokens]) -> dict[Tokens, Tokens]:
-    """The template of each masked message. Templates have as many tokens as their messages."""
+def group(messages: Iterable[Tokens], check: Callable[[], None] = lambda: None) -> dict[Tokens, Tokens]:
+    """The template of each masked message. Templates have as many tokens as their messages.
+
+    Thousands of messages of free text take a second: `check` is called every few milliseconds and may raise.
+    """
     template_of: dict[Tokens, Tokens] = {}
     leaves: dict[int, set[Tokens]] = defaultdict(set)
     for tokens in messages:
         leaves[len(tokens)].add(tokens)
     for leaf in leaves.values():
-        template_of |= _group_leaf(leaf)
+        template_of |= _group_leaf(leaf, check)
     return template_of
 
 
-def _group_leaf(leaf: set[Tokens]) -> dict[Tokens, Tokens]:
+def _group_leaf(leaf: set[Tokens], check: Callable[[], None]) -> dict[Tokens, Tokens]:
     current = {tokens: tokens for tokens in leaf}
     for step in (_by_position, _by_likeness):
         for _ in range(_MAX_ROUNDS):
-            changes = step(set(current.values()))
+            changes = step(set(current.values()), check)
             if not changes:
                 break
             current = {tokens: _follow(template, changes) for tokens, template in current.items()}
@@ -75,10 +78,11 @@ def _follow(template: Tokens, changes: Mapping[Tokens, Tokens]) -> Tokens:
     return changes.get(template, template)
 
 
-def _by_position(templates: set[Tokens]) -> dict[Tokens, Tokens]:
+def _by_position(templates: set[Tokens], check: Callable[[], None]) -> dict[Tokens, Tokens]:
     """Templates that are equal but for one position, where that position is a variable."""
     changes: dict[Tokens, Tokens] = {}
     for position in range(len(next(iter(templates), ()))):
+        check()
         alike: dict[Tokens, list[Tokens]] = defaultdict(list)
         for tokens in templates:
             if _WORD.search(tokens[position]) or tokens[position] == WILDCARD:
@@ -149,7 +153,7 @@ def _key(tokens: Tokens, position: int) -> str:
     return tokens[position - 3] if sign == ":" and position > 2 and tokens[position - 2] in _QUOTES else ""
 
 
-def _by_likeness(templates: set[Tokens]) -> dict[Tokens, Tokens]:
+def _by_likeness(templates: set[Tokens], check: Callable[[], None]) -> dict[Tokens, Tokens]:
     """Templates that begin alike, share most tokens and differ where variables stand, joined in a fixed order."""
     begins: dict[str, list[Tokens]] = defaultdict(list)
     for tokens in sorted(templates):
@@ -160,6 +164,7 @@ def _by_likeness(templates: set[Tokens]) -> dict[Tokens, Tokens]:
             continue
         joined: list[tuple[Tokens, list[Tokens]]] = []
         for tokens in likes:
+            check()
             for index, (general, members) in enumerate(joined):
                 if _alike(general, tokens):
                     members.append(tokens)

@@ -64,10 +64,13 @@ class Search:
         return (_MockSearch if topic.source == "MOCK" else _FileSearch)(self, topic).run()
 
     def check(self) -> None:
-        if self.stop.is_set():
-            raise StoppedError
+        self.check_stop()
         if monotonic() > self.deadline:
             raise _DeadlineError
+
+    def check_stop(self) -> None:
+        if self.stop.is_set():
+            raise StoppedError
 
 
 class _Source:
@@ -78,7 +81,7 @@ class _Source:
         self.topic = topic
         self.encodings: Sequence[str] = ("utf-8", "gb18030") if topic.encoding == "auto" else (topic.encoding,)
         self.wanted = needle(search.query.required(), self.encodings)
-        self._digest = Digest()
+        self._digest = Digest(search.check_stop)
         self._known: dict[bytes, Kind] = {}
         self._seen: dict[bytes, Kind] = {}
         self._decided = search.query.is_one_text() and all(map(str.isascii, search.query.required()))
