@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 
 from django.conf import settings
 
+import knowledge.lookup
 from chat.cancel import CancelBus
 from chat.limits import UserLimit
 from chat.runs import STOP_SECONDS, RunRegistry
@@ -128,8 +129,13 @@ def _build(tree: SettingsTree) -> Runtime:
         limit=limit,
         cancels=cancels,
         use_case=ChatApplicationUseCase(services, registry, limit, _instance()),
-        warming=asyncio.get_running_loop().create_task(model.warm()),
+        warming=asyncio.get_running_loop().create_task(_warm(model)),
     )
+
+
+async def _warm(model: ModelBoundary) -> None:
+    await model.warm()
+    await knowledge.lookup.warm()
 
 
 def _instance() -> str:

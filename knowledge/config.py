@@ -23,7 +23,7 @@ class KnowledgeSettings(BaseModel):
     )
     closeness_floor: Annotated[float, Field(ge=0, le=2)] = Field(
         0.43,
-        description="A query is answered when its best cosine plus its lead over the other candidates reaches this (0 to 2).",
+        description="A query is answered when its best cosine plus its lead over the others reaches this (0 to 2).",
     )
     words_floor: Share = Field(
         0.45, description="A query is answered when a passage holds this share of its information (0 to 1)."

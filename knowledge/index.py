@@ -23,6 +23,9 @@ def ensure_index(model: str, dimensions: int) -> None:
     if dimensions > HNSW_MAX_DIMENSIONS:
         raise ValueError(f"embeddings of {dimensions} dimensions cannot be indexed; at most {HNSW_MAX_DIMENSIONS} can")
     with connection.cursor() as cursor:
+        cursor.execute("SELECT to_regclass(%s)", [index_name(model)])
+        if cursor.fetchone() != (None,):
+            return  # asking to create it again is refused while rows of this transaction wait for their triggers
         cursor.execute(
             f"CREATE INDEX IF NOT EXISTS {index_name(model)} ON knowledge_vector"
             f" USING hnsw ((embedding::vector({int(dimensions)})) vector_cosine_ops)"
