@@ -48,10 +48,9 @@ def describe(text: str, stamp: Stamp | None) -> Description:
         start, end = _characters(text, stamp)
         header = read_header(text, start, end, stamp.layout)
     level = header.level
-    if level is None and "\n" in text:
-        # java.util.logging writes the level in front of the second line
+    if stamp is not None and stamp.layout is Layout.TWO_LINES and "\n" in text:
         second = SEVERITY_FIRST.match(text, text.index("\n") + 1)
-        level = level_of(second["level"]) if second is not None else None
+        level = level_of(second["level"]) if second is not None else level
     logfmt = _LOGFMT_MESSAGE.search(text)
     message = text if logfmt is not None else text[header.end :]
     subject = message if logfmt is None else logfmt[1] if logfmt[1] is not None else logfmt[2]

@@ -27,6 +27,7 @@ class Layout(Enum):
     LOGCAT = auto()
     JSON = auto()
     SLOW_QUERY = auto()
+    TWO_LINES = auto()  # java.util.logging: the level stands in front of the second line
 
 
 class Stamp(NamedTuple):
@@ -165,6 +166,7 @@ _FORMATS = (
     _format(
         rb"\[?(?P<t>" + _MONTH + rb" (\d{1,2}), (\d{4}),? (\d{1,2}):(\d\d):(\d\d) ([AaPp][Mm]))(?P<f>)(?P<z>)",
         timestamps.twelve_hours,
+        Layout.TWO_LINES,
     ),
 )
 _EPOCH = re.compile(
@@ -181,6 +183,39 @@ _CONTINUE_BYTES = frozenset(bytes([byte]) for byte in b" \tCSTgca.)}]")
 _CONTINUES = re.compile(rb"[ \t]|Caused by|Suppressed|Traceback|goroutine \d|created by |at |\.\.\. |[)}\]]")
 
 
+_ENDS = frozenset((b" ", b"\t", b"]", b"|"))  # behind these a time is over, whatever follows, but for a zone
+_ZONE_BEGINS = frozenset(bytes([byte]) for byte in b"+-ZUG")
+
+
+class _Repeated:
+    """The notation of one line, to read the next lines of the same second without a regular expression."""
+
+    def __init__(self, line: bytes, stamp: Stamp, base: Micros, second_end: int, figures: int) -> None:
+        """`base` is the time without its fraction, which has `figures` digits behind a sign at `second_end`."""
+        self._stamp = stamp
+        self._base = base
+        self._prefix = line[: second_end + 1] if figures else line[: stamp.end]
+        self._figures = figures
+        self._tail = line[second_end + 1 + figures : stamp.end + 1] if figures else line[stamp.end : stamp.end + 1]
+
+    def read(self, line: bytes) -> Stamp | None:
+        """None where the line is written in any other way."""
+        if not line.startswith(self._prefix):
+            return None
+        position = len(self._prefix)
+        figures = self._figures
+        fraction = line[position : position + figures]
+        position += figures
+        if not line.startswith(self._tail, position) or line[position + 1 : position + 2] in _ZONE_BEGINS:
+            return None
+        if not figures:
+            return self._stamp
+        if not fraction.isdigit():
+            return None
+        _, start, end, layout = self._stamp
+        return Stamp(self._base + timestamps.fraction_micros(fraction), start, end, layout)
+
+
 class StampFinder:
     """Finds the times of one file, trying first the format that fitted last.
 
@@ -192,15 +227,20 @@ class StampFinder:
         self._newest = newest + _YEARLESS_LEAD
         self._formats = list(_FORMATS)
         self._known: dict[tuple[bytes, bytes | None], Micros] = {}
+        self._repeated: _Repeated | None = None
 
     def find(self, line: bytes) -> Stamp | None:
         """The time of a line that begins an event; None for a line that continues one."""
+        if self._repeated is not None:
+            again = self._repeated.read(line)
+            if again is not None:
+                return again
         first = line[:1]
         if first == b"{":
             return self._in_field(_JSON.search(line), Layout.JSON)
         if first in _CONTINUE_BYTES and _CONTINUES.match(line):
             return None
-        found = self._calendar(line)
+        found = self._calendar(line, learn=True)
         if found is not None:
             return found
         match = _EPOCH.match(line)
@@ -209,7 +249,7 @@ class StampFinder:
             return None if at is None else Stamp(at, match.start(1), match.end(1), Layout.PLAIN)
         return self._in_field(_LOGFMT.search(line, 0, HEAD_BYTES), Layout.PLAIN) if b"=" in line else None
 
-    def _calendar(self, text: bytes) -> Stamp | None:
+    def _calendar(self, text: bytes, *, learn: bool = False) -> Stamp | None:
         for position, candidate in enumerate(self._formats):
             match = candidate.pattern.match(text, 0, HEAD_BYTES)
             if match is None:
@@ -223,6 +263,7 @@ class StampFinder:
                 if len(self._known) >= _MAX_CACHED:
                     self._known.clear()
                 self._known[written, zone] = at
+            base = at
             if fraction:
                 at += timestamps.fraction_micros(fraction)
             if position:
@@ -231,7 +272,10 @@ class StampFinder:
             end = match.end(last_zone)
             if end < 0:
                 end = match.end(last_fraction)
-            return Stamp(at, match.start(start), end if end >= 0 else match.end(start), candidate.layout)
+            stamp = Stamp(at, match.start(start), end if end >= 0 else match.end(start), candidate.layout)
+            if learn and text[stamp.end : stamp.end + 1] in _ENDS:
+                self._repeated = _Repeated(text, stamp, base, match.end(start), len(fraction or b""))
+            return stamp
         return None
 
     def _instant(self, found: _Format, match: re.Match[bytes], zone: bytes | None) -> Micros | None:

@@ -6,7 +6,7 @@ than reading each line. A search without one reads each line.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from harness.tools.query_logs.files import BrokenFileError
 from harness.tools.query_logs.formats import Stamp, StampFinder
@@ -20,8 +20,7 @@ _DENSE_BYTES = 512
 """Where more than one event in so many bytes matches, reading each line is cheaper than going from hit to hit."""
 
 
-@dataclass(frozen=True, slots=True)
-class RawEvent:
+class RawEvent(NamedTuple):
     """The bytes of an event with its continuation lines, and the time in its first line."""
 
     data: bytes

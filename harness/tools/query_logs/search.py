@@ -15,7 +15,7 @@ from harness.tools.query_logs.config import LogToolsSettings, TopicSettings
 from harness.tools.query_logs.describe import describe
 from harness.tools.query_logs.digest import Digest, Kept, Kind
 from harness.tools.query_logs.files import OpenFile, TopicFiles
-from harness.tools.query_logs.formats import StampFinder
+from harness.tools.query_logs.formats import Layout, StampFinder
 from harness.tools.query_logs.masks import mask, outline, skeleton
 from harness.tools.query_logs.mock import mock_lines
 from harness.tools.query_logs.query import LogQuery
@@ -103,7 +103,11 @@ class _Source:
             kind, known = self._kind(event)
             if self._decided or query.matches(self._text(event), kind.level, (kind.service, source)):
                 self._digest.add(event, kind, source)
-            elif known and kind.level is not None and query.header_alone_refuses(kind.level, (kind.service, source)):
+            elif (
+                known
+                and event.stamp.layout is not Layout.TWO_LINES
+                and query.header_alone_refuses(kind.level, (kind.service, source))
+            ):
                 scan.dull.add(skeleton(event.data.partition(b"\n")[0]))
 
     def _kind(self, event: RawEvent) -> tuple[Kind, bool]:

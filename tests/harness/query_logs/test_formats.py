@@ -4,6 +4,8 @@ from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from harness.tools.query_logs.formats import StampFinder
 from harness.tools.query_logs.timestamps import to_micros, to_text
@@ -139,3 +141,19 @@ def test_one_file_may_mix_notations() -> None:
         stamps = [finder.find(line) for line in lines]
         assert {stamp and to_text(stamp.at) for stamp in stamps} == {"2024-01-02T02:00:00.000Z"}
         assert [stamp and stamp.layout.name for stamp in stamps] == ["PLAIN", "SYSLOG", "SYSLOG", "SLOW_QUERY"]
+
+
+LINES = st.builds(
+    lambda head, second, fraction, zone, rest: f"{head}{second:02}{fraction}{zone}{rest}".encode(),
+    st.sampled_from(["2024-01-02 10:00:", "2024-01-02T10:00:", "[2024-01-02 10:00:", "Jan  2 10:00:", "240102 10:00:"]),
+    st.integers(0, 2),
+    st.sampled_from(["", ".1", ".123", ".999", ",123", ".123456", ".12x"]),
+    st.sampled_from(["", "Z", " +0800", "+08:00", " UTC"]),
+    st.sampled_from([" INFO paid", "] paid", " 123 paid", "", " GET /", "1"]),
+)
+
+
+@given(st.lists(LINES, max_size=12))
+def test_what_a_line_says_does_not_depend_on_the_lines_before_it(lines: list[bytes]) -> None:
+    finder = StampFinder(SHANGHAI, NEWEST)
+    assert [finder.find(line) for line in lines] == [StampFinder(SHANGHAI, NEWEST).find(line) for line in lines]
