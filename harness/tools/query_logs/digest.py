@@ -17,6 +17,7 @@ from harness.tools.query_logs.timestamps import Micros
 MAX_GROUPS = 1_500
 KEPT_BYTES = 8_000
 _SPREAD = 64
+_MAX_KINDS = 5_000
 
 
 class Kind(NamedTuple):
@@ -47,6 +48,14 @@ class Group:
     first: Kept
     last: Kept
 
+    def count_in(self, kept: Kept) -> None:
+        self.count += 1
+        at = kept.event.stamp.at
+        if at >= self.last.event.stamp.at:
+            self.last = kept
+        elif at < self.first.event.stamp.at:
+            self.first = kept
+
     def take_in(self, other: "Group") -> None:
         self.count += other.count
         if other.first.at < self.first.at:
@@ -67,6 +76,8 @@ class Digest:
         self.overflowed = False
         """Whether there were too many groups to keep the rarest apart."""
         self._groups: dict[_Key, Group] = {}
+        # By identity, as tuples are hashed anew each time; the kind is held so that its id stays its own.
+        self._group_of: dict[int, tuple[Kind, Group]] = {}
         self._general: dict[Tokens, Tokens] = {}
         self._changes: dict[tuple[str | None, str | None], tuple[Kept, Kept]] = {}
         self._level: str | None = None
@@ -77,17 +88,11 @@ class Digest:
         if len(event.data) > KEPT_BYTES:
             event = RawEvent(event.data[:KEPT_BYTES], event.stamp)
         kept = Kept(event, kind, source)
-        tokens = kind.masked.tokens
-        key = (self._general.get(tokens, tokens), kind.level, kind.service)
-        found = self._groups.get(key)
+        found = self._group_of.get(id(kind))
         if found is None:
-            self._open(key, kept)
+            self._find(kind, kept)
         else:
-            found.count += 1
-            if event.stamp.at >= found.last.event.stamp.at:
-                found.last = kept
-            elif event.stamp.at < found.first.event.stamp.at:
-                found.first = kept
+            found[1].count_in(kept)
         if kind.level != self._level or not self.match_count:
             if self.match_count:
                 change = (self._level, kind.level)
@@ -134,17 +139,27 @@ class Digest:
             yield each.last
         yield from self._spread
 
-    def _open(self, key: _Key, kept: Kept) -> None:
-        if len(self._groups) >= MAX_GROUPS and not self.overflowed:
+    def _find(self, kind: Kind, kept: Kept) -> None:
+        """Count an event in the group of its kind, which is opened if there is none."""
+        key = self._key(kind)
+        if key not in self._groups and len(self._groups) >= MAX_GROUPS and not self.overflowed:
             self._fold()
             self.overflowed = len(self._groups) > MAX_GROUPS * 3 // 4
-            key = (self._general.get(key[0], key[0]), *key[1:])
-        if self.overflowed and key not in self._groups:
-            key = ((), key[1], None)
-        new = Group(1, kept, kept)
-        found = self._groups.setdefault(key, new)
-        if found is not new:
-            found.take_in(new)
+            key = self._key(kind)
+        if key not in self._groups and self.overflowed:
+            key = ((), kind.level, None)
+        found = self._groups.get(key)
+        if found is None:
+            found = self._groups[key] = Group(1, kept, kept)
+        else:
+            found.count_in(kept)
+        if len(self._group_of) >= _MAX_KINDS:
+            self._group_of.clear()
+        self._group_of[id(kind)] = (kind, found)
+
+    def _key(self, kind: Kind) -> _Key:
+        tokens = kind.masked.tokens
+        return self._general.get(tokens, tokens), kind.level, kind.service
 
     def _fold(self) -> None:
         """Join the groups whose messages turn out to have one template."""
@@ -157,3 +172,4 @@ class Digest:
             if found is not each:
                 found.take_in(each)
         self._groups = folded
+        self._group_of.clear()
