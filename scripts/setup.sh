@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-packages=(python3-venv python3-dev gcc pkg-config libmariadb-dev mariadb-server-core gettext)
+packages=(python3-venv python3-dev gcc pkg-config libmariadb-dev mariadb-server-core mariadb-client-core gettext)
 if [[ "${1:-}" == "--tests" ]]; then
   packages+=(chromium fonts-noto-cjk git)
 fi
@@ -54,7 +54,7 @@ if [[ ! -x .venv/bin/python ]] || ! .venv/bin/python -c '' 2>/dev/null; then
 fi
 if [[ "$(cat "$stamp" 2>/dev/null || true)" != "$wanted" ]]; then
   say "Python packages, some 120 with their hashes checked; the first time this takes a minute or two"
-  .venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt ||
+  .venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --use-pep517 -r requirements-dev.txt ||
     fail "pip could not install requirements-dev.txt; see above. Check the network, then run the same again."
   echo "$wanted" >"$stamp"
 fi

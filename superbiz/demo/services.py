@@ -26,7 +26,7 @@ import psutil
 
 START_SECONDS = 60.0
 STOP_SECONDS = 20.0
-MARIADB_PACKAGE = "mariadb-server-core"
+MARIADB_PACKAGES = "mariadb-server-core mariadb-client-core"  # the second holds what makes the data folder
 
 _SOCKET_PATH_LIMIT = 100  # the kernel's is 107 bytes
 _HARNESS_COMMANDS = "+get +set +mget +exists +watch +unwatch +multi +exec +discard +ping +hello +auth +client|setinfo"
@@ -176,8 +176,8 @@ class Services:
     def _start_mariadb(self) -> None:
         server = shutil.which("mariadbd", path="/usr/sbin:/usr/local/sbin:/usr/bin")
         installer = shutil.which("mariadb-install-db")
-        if server is None or installer is None:
-            raise ServiceError(f"MariaDB's server is not installed: run `apt-get install {MARIADB_PACKAGE}`.")
+        if server is None or installer is None or shutil.which("my_print_defaults") is None:
+            raise ServiceError(f"MariaDB's server is not installed: run `apt-get install {MARIADB_PACKAGES}`.")
         folder = self.directory / "mariadb"
         log = self.directory / "mariadb.log"
         pidfile = self.directory / "mariadb.pid"
