@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,11 @@ SYSTEMS = ("Apache", "HDFS", "OpenSSH", "Spark")
 
 def sample(system: str) -> Path:
     return DATA / system / f"{system}_2k.log"
+
+
+def line(minutes_ago: float, text: str = "INFO [shop] paid") -> str:
+    """A line of a log, written so long before `NOW`."""
+    return f"{(NOW - timedelta(minutes=minutes_ago)):%Y-%m-%d %H:%M:%S}.000 {text}\n"
 
 
 def file_tool(
