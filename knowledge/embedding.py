@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from django.conf import settings
 
+from knowledge.errors import KnowledgeUnavailableError
+
 PACKAGED_MODEL = "packaged/universal-sentence-encoder-multilingual-3"
 _BATCH = 64
 _lock = Lock()  # the encoder keeps buffers of its own
@@ -21,7 +23,7 @@ def configured_model() -> str:
 
 
 def embed(texts: Sequence[str], model: str) -> np.ndarray[Any, np.dtype[np.float32]]:
-    """One unit vector a text, as rows. Blocks; a litellm model raises what its provider raises."""
+    """One unit vector a text, as rows. Blocks; a litellm model that fails raises `KnowledgeUnavailableError`."""
     rows: list[Any] = []
     for at in range(0, len(texts), _BATCH):
         batch = list(texts[at : at + _BATCH])
@@ -46,11 +48,20 @@ def _encoder() -> Any:
 def _remote(texts: list[str], model: str) -> list[list[float]]:
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     import litellm
+    import openai
 
     litellm.telemetry = False
     litellm.suppress_debug_info = True
     tree = settings.SUPERBIZ.model
-    response = litellm.embedding(
-        model=model, input=texts, api_base=tree.api_base, api_key=tree.api_key, num_retries=0, max_retries=0, timeout=60
-    )
+    more: dict[str, Any] = {
+        "api_base": tree.api_base,
+        "api_key": tree.api_key,
+        "num_retries": 0,
+        "max_retries": 0,
+        "timeout": 30,
+    }
+    try:
+        response = litellm.embedding(model=model, input=texts, **more)
+    except openai.OpenAIError as error:  # the base of all of litellm's errors; its words stay in the cause
+        raise KnowledgeUnavailableError("the embedding model does not answer") from error
     return [entry["embedding"] for entry in response.data]

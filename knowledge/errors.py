@@ -10,4 +10,4 @@ class DocumentError(Exception):
 
 
 class KnowledgeUnavailableError(Exception):
-    """PostgreSQL is away."""
+    """PostgreSQL or the embedding model is away."""

@@ -6,6 +6,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import PurePath
+from typing import Any
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
@@ -13,11 +14,12 @@ from django.contrib.postgres.search import SearchVectorField
 from django.db import connection, transaction
 from django.db.models import Func, TextField, Value
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from pgvector import SparseVector
 
 from knowledge.chunking import Slice, chunk, windows
 from knowledge.embedding import configured_model, embed
-from knowledge.errors import DocumentError
+from knowledge.errors import DocumentError, KnowledgeUnavailableError
 from knowledge.index import ensure_index, serving_model
 from knowledge.models import MAIN_COLLECTION, TERM_SPACE, Chunk, Document, DocumentStatus, Term, Vector
 from knowledge.parsing import Parsed, parse
@@ -35,7 +37,7 @@ def document_slug(name: str) -> str:
     stem = unicodedata.normalize("NFKC", PurePath(name).stem)
     slug = re.sub(r"[^\w-]+", "-", stem.lower()).strip("-_")[:100]
     if not slug:
-        raise DocumentError(f"no document id can be made of the file name {PurePath(name).name[:100]!r}")
+        raise DocumentError(_("The file's name holds no letters or digits to name the document by."))
     return slug
 
 
@@ -80,35 +82,50 @@ def store(slug: str, source: str, parsed: Parsed, digest: str, collection: str =
     vectors = iter(embed([text for several in texts for text in several], model))
     rows = [[next(vectors) for _ in several] for several in texts]
     with transaction.atomic():
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_WRITE_LOCK])
-        before = Document.objects.filter(pk=slug).first()
-        document.version = 1 if before is None else before.version + 1
-        if before is not None:
-            document.created_at = before.created_at
-        _count_terms(collection, _lexemes_of(slug), -1)
-        Chunk.objects.filter(document_id=slug).delete()
-        document.save()
-        Chunk.objects.bulk_create(chunks, batch_size=500)
-        _count_terms(collection, _lexemes_of(slug), 1)
-        if rows:
-            ensure_index(model, len(rows[0][0]))
-        Vector.objects.bulk_create(
-            (
-                Vector(chunk=item, collection=collection, embedding_model=model, embedding=vector)
-                for item, several in zip(chunks, rows, strict=True)
-                for vector in several
-            ),
-            batch_size=500,
-        )
-    return document
+        lock_writes()
+        if serving_model(collection) in (None, model):
+            _replace(document, chunks, rows, model)
+            return document
+    return store(slug, source, parsed, digest, collection)  # all was embedded anew meanwhile
+
+
+def _replace(document: Document, chunks: list[Chunk], rows: list[list[Any]], model: str) -> None:
+    """Within the writer's transaction: the new version instead of the old one."""
+    slug, collection = document.pk, document.collection
+    before = Document.objects.filter(pk=slug).first()
+    document.version = 1 if before is None else before.version + 1
+    if before is not None:
+        document.created_at = before.created_at
+        if before.upload is not None and hashlib.sha256(before.upload).hexdigest() != document.content_hash:
+            # A newer file came while this one was read: it goes on waiting for its worker.
+            document.upload, document.status = before.upload, DocumentStatus.PENDING
+    _count_terms(collection, _lexemes_of(slug), -1)
+    Chunk.objects.filter(document_id=slug).delete()
+    document.save()
+    Chunk.objects.bulk_create(chunks, batch_size=500)
+    _count_terms(collection, _lexemes_of(slug), 1)
+    if rows:
+        ensure_index(model, len(rows[0][0]))
+    Vector.objects.bulk_create(
+        (
+            Vector(chunk=item, collection=collection, embedding_model=model, embedding=vector)
+            for item, several in zip(chunks, rows, strict=True)
+            for vector in several
+        ),
+        batch_size=500,
+    )
+
+
+def lock_writes() -> None:
+    """One writer at a time until the end of the transaction."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_WRITE_LOCK])
 
 
 def remove(document_id: str) -> bool:
     """Delete a document with its chunks. False if there is none."""
     with transaction.atomic():
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_WRITE_LOCK])
+        lock_writes()
         document = Document.objects.filter(pk=document_id).first()
         if document is None:
             return False
@@ -118,7 +135,10 @@ def remove(document_id: str) -> bool:
 
 
 def submit(name: str, content: bytes) -> Document:
-    """Keep an upload for a worker. A serving version goes on serving. Raises `DocumentError` for a bad name."""
+    """Keep an upload for a worker. A serving version goes on serving. Raises `DocumentError` for a bad name or size."""
+    limit = settings.SUPERBIZ.knowledge.max_document_bytes
+    if len(content) > limit:
+        raise DocumentError(_("The file is larger than %(size)d MB.") % {"size": limit >> 20})
     slug = document_slug(name)
     document, _created = Document.objects.get_or_create(pk=slug, defaults={"source": PurePath(name).name[:255]})
     Document.objects.filter(pk=slug).update(
@@ -147,7 +167,11 @@ def process(document_id: str) -> None:
     except DocumentError as error:
         _fail(document_id, document.source, document.collection, error)
         return
-    store(document_id, document.source, parsed, digest, document.collection)
+    try:
+        store(document_id, document.source, parsed, digest, document.collection)
+    except KnowledgeUnavailableError:
+        away = DocumentError(_("The embedding model does not answer. Upload the file again."))
+        _fail(document_id, document.source, document.collection, away)
 
 
 def weights(counts: Counter[str]) -> SparseVector:

@@ -76,6 +76,31 @@ def test_an_upload_serves_once_it_is_processed_and_keeps_the_old_until_then() ->
     assert ids("网关 504") == ["guide"]
 
 
+def test_a_newer_upload_survives_the_reading_of_an_older_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    from knowledge import embedding, ingestion
+
+    submit("guide.md", GUIDE.encode())
+    real = embedding.embed
+
+    def embed(texts: list[str], model: str) -> Any:
+        if "退款" in " ".join(texts):
+            submit("guide.md", "# 新\n\n新内容：网关 504。".encode())
+        return real(texts, model)
+
+    monkeypatch.setattr(ingestion, "embed", embed)
+    process("guide")
+    assert ids("ERR_PAY_5003") == ["guide"]
+    assert Document.objects.get(pk="guide").status == DocumentStatus.PENDING
+    process("guide")
+    assert ids("网关 504") == ["guide"]
+
+
+def test_an_upload_that_is_too_large_is_refused_before_it_is_kept() -> None:
+    with pytest.raises(DocumentError, match="20 MB"):
+        submit("guide.md", b"x" * ((20 << 20) + 1))
+    assert not Document.objects.exists()
+
+
 def test_term_counts_stay_exact_over_changes_and_deletion() -> None:
     ingest("guide.md", GUIDE.encode())
     one = counted()
