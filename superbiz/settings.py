@@ -12,6 +12,10 @@ from redis.connection import parse_url as parse_redis_url
 
 from superbiz.conf import SettingsError, load
 
+# The encoder's matrices are small: OpenBLAS's second thread would only spin, 76 ms of CPU for each query. Read when
+# numpy is imported, which nothing has done yet.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 BASE_DIR = Path(__file__).resolve().parent.parent
 
 try:
