@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -74,13 +74,7 @@ class RunRecorder:
     def event(self, details: Details, at: datetime | None = None) -> None:
         """Append a timeline event; its number is given here, so that the timeline has no gap."""
         self._seq += 1
-        values: dict[str, Any] = {
-            "run_id": self.run_id,
-            "seq": self._seq,
-            "event_type": details.event_type,
-            "at": at or datetime.now(UTC),
-            "details": bounded(details.model_dump(mode="json"), DETAILS_BYTES),
-        }
+        values = self._event_values(self._seq, details, at)
         self._waiting.append(_Entry(DiagnosisTraceEvent, values))
         self._unpublished.append(feed.timeline_message(self.session_id, **values))
 
@@ -148,19 +142,23 @@ class RunRecorder:
         self._next_write = time.monotonic() + pause
         await on_database_thread(self.write_with, lambda: True)
 
-    def write_with(self, change: Callable[[], bool]) -> bool:
+    def write_with(self, change: Callable[[], bool], last: Sequence[Details] = ()) -> bool:
         """In one transaction: `change`, and if it says True all waiting entries. Blocks; off the event loop only.
 
+        `last` are timeline events that are true only once this is written, and follow all others.
         Returns what `change` returned. Raises `AuditUnavailableError`; then nothing was written.
         """
         with self._writing:
             entries = tuple(self._waiting)
+            endings = [self._event_values(seq, details) for seq, details in enumerate(last, self._seq + 1)]
             with database_or_unavailable(), transaction.atomic():
                 changed = change()
                 if changed:
-                    _insert(entries)
+                    _insert((*entries, *(_Entry(DiagnosisTraceEvent, values) for values in endings)))
             if changed:
                 del self._waiting[: len(entries)]
+                self._seq += len(endings)
+                self._unpublished += [feed.timeline_message(self.session_id, **values) for values in endings]
         return changed
 
     def publish_final(self, message: feed.Message) -> None:
@@ -168,6 +166,15 @@ class RunRecorder:
         metrics.ACTIVE_RUNS.discard(self)
         self._unpublished.append(message)
         self._publish()
+
+    def _event_values(self, seq: int, details: Details, at: datetime | None = None) -> dict[str, Any]:
+        return {
+            "run_id": self.run_id,
+            "seq": seq,
+            "event_type": details.event_type,
+            "at": at or datetime.now(UTC),
+            "details": bounded(details.model_dump(mode="json"), DETAILS_BYTES),
+        }
 
     def _publish(self) -> None:
         messages, self._unpublished = self._unpublished, []

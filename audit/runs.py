@@ -1,5 +1,6 @@
 """A run's beginning and its end. These functions block: call them by `audit.database.on_database_thread`."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -18,6 +19,7 @@ from audit.models import AgentStep, ChatSession, DiagnosisRun, DiagnosisTraceEve
 from audit.models.runs import ONE_RUNNING_RUN, OUTCOME_OF, QUERY_LENGTH, Intent
 from audit.models.sessions import LAST_QUERY_LENGTH, TITLE_LENGTH
 from audit.recorder import RunRecorder, database_or_unavailable
+from audit.records import Details
 
 GRACE = timedelta(seconds=120)  # draining and the last commit may go beyond the deadline
 PROCESS_LOST = "PROCESS_LOST"
@@ -105,12 +107,12 @@ def open_run(
     )
 
 
-def finish_run(recorder: RunRecorder, final: FinalState) -> bool:
-    """Store the final state, what was released, and all entries that still wait, in one transaction.
+def finish_run(recorder: RunRecorder, final: FinalState, last: Sequence[Details] = ()) -> bool:
+    """Store the final state, what was released, all entries that still wait, and the `last` ones, in one transaction.
 
     True if this call ended the run; False if it had ended before (by the reaper, or a second finish): then
     nothing changes and nothing may be released. Raises `AuditUnavailableError`; then nothing was stored, and the
-    call may be repeated with another final state.
+    call may be repeated with another final state and other `last` events.
     """
     now = timezone.now()
     ended: list[DiagnosisRun] = []
@@ -130,7 +132,7 @@ def finish_run(recorder: RunRecorder, final: FinalState) -> bool:
         ended.append(run)
         return True
 
-    if not recorder.write_with(change):
+    if not recorder.write_with(change, last):
         return False
     metrics.observe_run(ended[0])
     if telemetry.is_on():

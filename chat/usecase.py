@@ -34,7 +34,7 @@ from harness.budget import Budget
 from harness.context import Deadline, RunContext
 from harness.errors import BudgetReason, FailureCode, StopReason, StoreUnavailableError
 from harness.progress import StatusUpdate
-from harness.recorder import BudgetExhausted, Cancelled, RunFinished, RunStarted
+from harness.recorder import BudgetExhausted, Cancelled, RunFinished, RunStarted, TraceDetails
 
 logger = logging.getLogger(__name__)
 
@@ -157,7 +157,6 @@ class ChatApplicationUseCase:
 
     async def _commit(self, run: RunningRun, ending: Ending) -> Ending:
         """Commit the final state. What is returned may be said to the user: content only if it is committed."""
-        _record_end(run, ending)
         stored = await _store(run, ending)
         if stored is _Stored.YES:
             return ending
@@ -165,7 +164,6 @@ class ChatApplicationUseCase:
         run.stream.end(*closing.events(run.language))  # the user need not wait for what follows
         if stored is _Stored.ENDED_BEFORE:
             return closing
-        _record_end(run, closing)
         for pause in CLOSING_PAUSES:
             await asyncio.sleep(pause)
             if await _store(run, closing) in {_Stored.YES, _Stored.ENDED_BEFORE}:
@@ -183,8 +181,9 @@ class _Stored(Enum):
 
 
 async def _store(run: RunningRun, ending: Ending) -> _Stored:
+    last = _last_events(run, ending)
     state = ending.final_state(run.intent, run.ctx.budget)
-    storing = asyncio.get_running_loop().create_task(on_database_thread(finish_run, run.recorder, state))
+    storing = asyncio.get_running_loop().create_task(on_database_thread(finish_run, run.recorder, state, last))
     await asyncio.wait([storing])
     error = storing.exception()
     if error is None:
@@ -209,31 +208,32 @@ def _ending(run: RunningRun, work: asyncio.Task[Released]) -> Ending:
     return failed(code or FailureCode.INTERNAL_ERROR)
 
 
-def _record_end(run: RunningRun, ending: Ending) -> None:
+def _last_events(run: RunningRun, ending: Ending) -> list[TraceDetails]:
+    """What the timeline says of the end. It becomes true with the final state, so it is stored together with it."""
     budget, settings = run.ctx.budget, run.ctx.budget.settings
     reason = run.ctx.cancellation.reason
+    events: list[TraceDetails] = []
     if ending.failure is FailureCode.DEADLINE_EXCEEDED:
         budget.exhaust(BudgetReason.DEADLINE)
     if budget.exhausted is not None:
-        run.recorder.event(BudgetExhausted(reason=budget.exhausted))
+        events.append(BudgetExhausted(reason=budget.exhausted))
     if ending.failure is FailureCode.CANCELLED and reason is not None:
-        run.recorder.event(Cancelled(reason=reason))
-    run.recorder.event(
-        RunFinished(
-            status=ending.status,
-            failure_code=ending.recorded_code,
-            duration_ms=int((time.monotonic() - run.started) * 1000),
-            model_calls=budget.usage.model_calls,
-            tool_calls=budget.usage.tool_calls,
-            total_tokens=budget.usage.total_tokens,
-            budget_allowed={
-                "model_calls": settings.model_calls,
-                "tool_calls": settings.tool_calls,
-                "total_tokens": settings.total_tokens,
-                "run_seconds": settings.run_seconds,
-            },
-        )
+        events.append(Cancelled(reason=reason))
+    finished = RunFinished(
+        status=ending.status,
+        failure_code=ending.recorded_code,
+        duration_ms=int((time.monotonic() - run.started) * 1000),
+        model_calls=budget.usage.model_calls,
+        tool_calls=budget.usage.tool_calls,
+        total_tokens=budget.usage.total_tokens,
+        budget_allowed={
+            "model_calls": settings.model_calls,
+            "tool_calls": settings.tool_calls,
+            "total_tokens": settings.total_tokens,
+            "run_seconds": settings.run_seconds,
+        },
     )
+    return [*events, finished]
 
 
 def _abandon(opening: asyncio.Task[RunningRun]) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -22,10 +22,13 @@ from audit.errors import AuditUnavailableError
 from audit.ids import new_id
 from audit.models import AgentReasoningAudit, AgentStep, DiagnosisRun, DiagnosisTraceEvent, RunStatus, ToolInvocation
 from audit.recorder import RunRecorder
+from audit.records import Details
 from audit.runs import FinalState, finish_run, open_run
 from audit.vault import Vault
 from harness.recorder import (
     AgentStarted,
+    BudgetExhausted,
+    Cancelled,
     EvidenceChecked,
     GuardErrorRecord,
     Reasoning,
@@ -176,9 +179,9 @@ async def test_a_run_of_many_steps_takes_twelve_transactions_at_most(
     batches = []
     write_with = committed.write_with
 
-    def counted(change: Callable[[], bool]) -> bool:
+    def counted(change: Callable[[], bool], last: Sequence[Details] = ()) -> bool:
         batches.append(threading.current_thread().name)
-        return write_with(change)
+        return write_with(change, last)
 
     monkeypatch.setattr(committed, "write_with", counted)
     for index in range(1, 101):
@@ -225,3 +228,19 @@ async def test_a_database_that_is_away_is_said_so_and_nothing_is_lost(committed:
         await on_database_thread(committed.write_with, partial(_break, committed.run_id))
     assert await on_database_thread(finish_run, committed, CANCELLED)
     assert await on_database_thread(AgentStep.objects.count) == 1
+
+
+async def test_last_events_of_an_end_that_was_not_stored_leave_no_trace(committed: RunRecorder) -> None:
+    committed.event(BudgetExhausted(reason="TOKENS"))
+    with pytest.raises(AuditUnavailableError):
+        await on_database_thread(
+            committed.write_with, partial(_break, committed.run_id), [Cancelled(reason="CLIENT_GONE")]
+        )
+    assert await on_database_thread(finish_run, committed, CANCELLED, [Cancelled(reason="SHUTTING_DOWN")])
+    rows = await on_database_thread(
+        lambda: list(DiagnosisTraceEvent.objects.order_by("seq").values_list("seq", "event_type", "details"))
+    )
+    assert rows == [
+        (1, "BUDGET_EXHAUSTED", {"reason": "TOKENS"}),
+        (2, "CANCELLED", {"reason": "SHUTTING_DOWN"}),
+    ]

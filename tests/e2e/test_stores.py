@@ -53,6 +53,8 @@ def test_what_cannot_be_committed_is_not_said(owner: ChatClient, services: Servi
     assert "content" not in stream.names
     run = ended(stream.run_id)
     assert (run.status, run.failure_code, run.released_content) == ("FAILED", "STORE_UNAVAILABLE", None)
+    ends = run.timeline.filter(event_type="RUN_FINISHED").values_list("details__status", flat=True)
+    assert list(ends) == ["FAILED"]
 
 
 def test_without_redis_no_run_starts(
