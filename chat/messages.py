@@ -12,6 +12,8 @@ from django.utils.translation import ngettext
 from harness.errors import FailureCode
 from harness.progress import StatusCode, StatusUpdate
 
+FAILED_MARK = "✗ "  # leads the line of a tool call that failed; the page shows such a line as failed
+
 
 def status_message(update: StatusUpdate, language: str) -> str:
     """One line, but for the plan: one line a step."""
@@ -72,7 +74,7 @@ def _tool(update: StatusUpdate) -> str:
 
 
 def _finished(update: StatusUpdate) -> str:
-    """`query_logs (payment): 12 results, 40 ms`."""
+    """`query_logs (payment): 12 results, 40 ms`, or `✗ query_logs (payment): timed out, 10000 ms`."""
     match update.evidence_status:
         case "EVIDENCE_FOUND" if update.count is not None:
             outcome = ngettext("%(count)d result", "%(count)d results", update.count) % {"count": update.count}
@@ -85,7 +87,7 @@ def _finished(update: StatusUpdate) -> str:
     message = _("%(tool)s: %(outcome)s") % {"tool": _tool(update), "outcome": outcome}
     if update.duration_ms is not None:
         message = _("%(message)s, %(duration)d ms") % {"message": message, "duration": update.duration_ms}
-    return message
+    return FAILED_MARK + message if update.evidence_status == "ERROR" else message
 
 
 def _error(code: str | None) -> str:

@@ -5,6 +5,9 @@ import { announce, duration, fill, fromTemplate, part, text } from "./dom.js";
 /** Statuses that say that the evidence has been gathered: all steps but the last are done. */
 const CHECKING = new Set(["EVIDENCE_VALIDATING", "EVIDENCE_REPAIRING", "SEMANTIC_VALIDATING"]);
 
+/** Leads the message of a tool call that failed. */
+const FAILED = /^✗ /;
+
 export class Progress {
   constructor(root) {
     this.root = root;
@@ -27,7 +30,7 @@ export class Progress {
       return;
     }
     if (code === "TOOL_FINISHED") {
-      this.tools += 1;
+      if (!FAILED.test(message)) this.tools += 1;
       this.close(message);
       this.advance(Math.min(this.tools, this.steps.length - 1));
     } else {
@@ -54,8 +57,8 @@ export class Progress {
   }
 
   /**
-   * Tick the first `done` steps; none is ever unticked. The stream does not name steps, so each finished tool call
-   * ticks one of them, and the last one waits for the release.
+   * Tick the first `done` steps; none is ever unticked. The stream does not name steps, so each tool call that came
+   * through ticks one of them, and the last one waits for the release.
    */
   advance(done) {
     this.steps.forEach((step, place) => {
@@ -81,8 +84,9 @@ export class Progress {
     const { line } = this.current;
     line.dataset.state = "done";
     if (message !== undefined) {
+      if (FAILED.test(message)) line.dataset.state = "failed";
       line.dataset.code = "TOOL_FINISHED";
-      fill(line, { message, elapsed: "" });
+      fill(line, { message: message.replace(FAILED, ""), elapsed: "" });
     }
     this.current = null;
   }

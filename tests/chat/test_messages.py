@@ -34,6 +34,7 @@ def test_every_tool_error_is_worded_in_both_languages(code: ToolErrorCode) -> No
     )
     assert CHINESE.search(status_message(update, "zh-hans"))
     assert code.value not in status_message(update, "en")
+    assert status_message(update, "en").startswith("✗ query_logs: ")
 
 
 def test_a_tool_line_names_tool_topic_window_count_and_time() -> None:

@@ -11,8 +11,8 @@ from tests.e2e.client import ChatClient
 from tests.e2e.conftest import PASSWORD
 from tests.e2e.server import Server
 from tests.e2e.waiting import FIRST_CALL_SECONDS
-from tests.provider.replies import Reply, Request, as_json, error, hang, text
-from tests.provider.script import analysis, diagnose, draft
+from tests.provider.replies import Reply, Request, as_json, call, calls, error, hang, text
+from tests.provider.script import PLAN, analysis, diagnose, draft
 from tests.provider.server import Provider
 
 CHROMIUM = "/usr/bin/chromium"
@@ -118,6 +118,21 @@ async def test_while_it_runs_the_open_step_and_the_tool_are_shown(page: Page, pr
     await expect(page.locator(".plan li[data-state=active]")).to_have_count(1)
     await expect(page.locator(".progress summary .elapsed")).to_contain_text("s")
     await expect(page.locator("[data-live]")).not_to_be_empty()
+    await page.get_by_role("button", name="Stop").click()
+
+
+async def test_a_tool_call_that_failed_is_marked_and_ticks_no_step(page: Page, provider: Provider) -> None:
+    def ask_for_a_foreign_table(request: Request) -> Reply:
+        if request.tool_results():
+            return hang()
+        return calls([call("q1", "query_mysql", {"data_source": "order_readonly", "sql": "SELECT x FROM y"})], PLAN)
+
+    provider.always("diagnosis", ask_for_a_foreign_table)
+    await ask(page)
+    line = page.locator(".activity li[data-code=TOOL_FINISHED]")
+    await expect(line).to_have_attribute("data-state", "failed", timeout=RESULT_MS)
+    await expect(line).to_contain_text("the call was refused")
+    await expect(page.locator(".plan li[data-state=done]")).to_have_count(0)
     await page.get_by_role("button", name="Stop").click()
 
 
