@@ -15,7 +15,7 @@ _HINT = re.compile(
 )
 _ASSIGNMENT = re.compile(
     r"(?<![A-Za-z0-9_.\-])(?P<name>[A-Za-z0-9_.\-]{2,}+)"
-    r"(?P<close>\]?(?P<quote>\\*+[\"'`]|&quot;|&\#34;)?+\]?+)"
+    r"(?P<close>\]?(?P<quote>\\*+[\"'`]|&quot;|&\#34;)?\]?+)"
     r"(?P<gap>[ \t]{0,8}+)"
     r"(?P<sep>=>|:=|->|={2,3}|!==?|<>|[=:：＝]|%3[Dd])"
     r"(?P<space>(?(quote)\s{0,40}+|[ \t]{0,8}+))"
@@ -43,7 +43,7 @@ _ELEMENT = re.compile(
 )
 _ATTRIBUTE_NAME = re.compile(r"(?i)\b(?:name|key|id)\s?=\s?[\"']([\w.\-]{2,80})[\"']")
 _ELEMENT_TEXT = re.compile(r"[^<]*+(?=<)")
-_ESCAPED_ELEMENT_TEXT = re.compile(r"(?:[^&<]|&(?!lt;))*+(?=&lt;)")
+_ESCAPED_ELEMENT_TEXT = re.compile(r"[^&<]*(?:&(?!lt;)[^&<]*)*(?=&lt;)")
 _FORM_PART = re.compile(
     r"(?i)form-data;\s?name=\\?[\"'](?P<name>[\w.\-\[\]]{2,80})\\?[\"'](?:\r?\n|\\r\\n){2}(?P<value>[^\r\n\\]++)"
 )

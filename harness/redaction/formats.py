@@ -56,8 +56,8 @@ _JWT = re.compile(
     r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{5,}+\.(?:eyJ[A-Za-z0-9_-]*+(?:\.[A-Za-z0-9_-]*+)?|[A-Za-z0-9_-]*+(?:\.[A-Za-z0-9_-]*+){3})"
 )
 _ARMOUR = re.compile(r"-----(BEGIN|END) ([A-Z0-9 ]{0,40}+)-----")
-_KEY_BODY = re.compile(r"(?:[A-Za-z0-9+/=:,.\s\"'|>-]|\\[nrt\\])*+")
-_PUTTY = re.compile(r"Private-Lines: \d+\r?\n((?:[A-Za-z0-9+/=]++\r?\n?)++)")
+_KEY_BODY = re.compile(r"(?:[A-Za-z0-9+/=:,.\s\"'|>-]|\\[nrt\\])*")
+_PUTTY = re.compile(r"Private-Lines: \d+\r?\n((?:[A-Za-z0-9+/=]+\r?\n?)+)")
 _HINTS = re.compile(r"eyJ|-----BEGIN|Private-Lines")
 
 

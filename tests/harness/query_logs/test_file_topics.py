@@ -305,7 +305,7 @@ EVENTS = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     events=EVENTS,
     query=st.sampled_from(

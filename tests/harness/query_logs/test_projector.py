@@ -59,7 +59,7 @@ def raw_responses(draw: st.DrawFn) -> dict[str, Any]:
 
 
 @given(raw=raw_responses())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_a_projection_is_bounded_and_says_what_is_missing(raw: dict[str, Any]) -> None:
     result = project(raw, "APPLICATION", "paid", "call_1", LIMITS)
     assert result == project(json.loads(json.dumps(raw)), "APPLICATION", "paid", "call_1", LIMITS)

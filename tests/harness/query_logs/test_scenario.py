@@ -33,7 +33,7 @@ async def test_each_topic_speaks_of_the_order_service_in_any_window(topic: str, 
     assert result["match_count"] > 0
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     minutes=st.integers(1, 60), moment=st.datetimes(datetime(2024, 1, 1), datetime(2030, 1, 1), timezones=st.just(UTC))
 )

@@ -42,7 +42,7 @@ def is_shown(raw: Any, shown: Any) -> bool:
 
 
 @given(raw=raw_responses())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_a_projection_is_bounded_plain_and_says_what_is_missing(raw: dict[str, Any]) -> None:
     result = project(raw, "call_1", LIMITS)
     assert result == project(json.loads(json.dumps(raw)), "call_1", LIMITS)

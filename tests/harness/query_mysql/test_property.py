@@ -40,9 +40,7 @@ def answer(connection: Connection, sql: str, params: Sequence[object]) -> tuple[
 
 
 @given(random=st.randoms(use_true_random=False))
-@settings(
-    max_examples=2_000, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=2_000, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_an_accepted_statement_runs_as_the_original_would(judge: Connection, random: Random) -> None:
     grower = Grower(random)
     sql, params = grower.statement(), grower.params
