@@ -50,9 +50,9 @@ messages: ## collect and compile translations
 	@$(PY) manage.py compilemessages --locale zh_Hans --ignore '.venv' --verbosity 0
 
 lock: ## pin every dependency with its hashes
-	@.venv/bin/uv pip compile --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
+	@.venv/bin/uv pip compile --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-strip-extras \
 		requirements.in -o requirements.txt --quiet
-	@.venv/bin/uv pip compile --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
+	@.venv/bin/uv pip compile --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-strip-extras \
 		-c requirements.txt requirements-dev.in -o requirements-dev.txt --quiet
 
 docs: ## write docs/settings.md from the settings' models

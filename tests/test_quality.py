@@ -1,10 +1,14 @@
 """The linters at the versions of the lock file: style, layers, types, spelling, templates, lock files."""
 
+import importlib.metadata
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parent.parent
 BIN = Path(sys.executable).parent
@@ -46,6 +50,22 @@ def test_every_dependency_is_pinned_by_hash_and_names_no_index(name: str) -> Non
     assert "--hash=sha256:" in text
     assert "://" not in text
     assert "index-url" not in text
+
+
+@pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt"])
+def test_a_lock_pins_each_extra_that_a_package_asks_for(name: str) -> None:
+    """pip looks past a pin without the extra for the newest release, and then refuses it for want of a hash."""
+    pins = re.findall(r"^([\w.-]+(?:\[[\w, -]+\])?)==", (ROOT / name).read_text(), re.MULTILINE)
+    pinned = {canonicalize_name(pin.name): pin.extras for pin in map(Requirement, pins)}
+    missing = [
+        f"{package} asks for {wanted.name}[{','.join(wanted.extras)}]"
+        for package, extras in pinned.items()
+        for wanted in map(Requirement, importlib.metadata.requires(package) or [])
+        if wanted.extras - pinned.get(canonicalize_name(wanted.name), set())
+        if wanted.marker is None or any(wanted.marker.evaluate({"extra": extra}) for extra in {"", *extras})
+    ]
+    assert len(pinned) > 50
+    assert missing == []
 
 
 def test_no_migration_is_missing(services: object) -> None:
