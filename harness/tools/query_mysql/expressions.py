@@ -19,7 +19,7 @@ from harness.tools.query_mysql import render
 from harness.tools.query_mysql.lexer import Kind
 from harness.tools.query_mysql.operands import PRIMARY, OperandProver, Proved
 from harness.tools.query_mysql.refusal import RefusalCode, quoted, refuse
-from harness.tools.query_mysql.walk import NO_SUBQUERY, only, unsupported
+from harness.tools.query_mysql.walk import NO_SUBQUERY, only, some, unsupported
 
 INTERVAL_LEVEL = -1
 OR, XOR, AND, NOT, COMPARISON, PREDICATE, SUM, PRODUCT, UNARY = range(1, PRIMARY)
@@ -156,7 +156,7 @@ class ExpressionProver(OperandProver):
         text = self.operand(node.args["this"], PREDICATE)
         word = self._negatable_word("IN", negated)
         self.take("(")
-        return f"{text} {word} ({', '.join(self._list(node.expressions))})", PREDICATE
+        return f"{text} {word} ({', '.join(self._list(some(node.expressions, 'IN (')))})", PREDICATE
 
     def _like(self, node: exp.Expr, negated: bool = False) -> Proved:
         only(node, _LIKE_PARTS)

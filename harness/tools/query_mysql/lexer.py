@@ -83,6 +83,7 @@ _TOKEN = re.compile(
 _SKIP = re.compile(r"(?:[ \t\n\v\f\r]+|--(?=[\x00-\x20\x7f]|\Z)[^\n]*|\#[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _SPECIAL_NUMBER = re.compile(r"0x[0-9A-Fa-f]+|0b[01]+|\d+[eE]\d+.*", re.DOTALL)
 _NOT_A_NUMBER = re.compile(r"\d+\.\d*|\.\d+")
+_NAME_CHARACTER = re.compile(r"[A-Za-z0-9_$]|[^\x00-\x7f]")
 _ESCAPE = re.compile(r"\\(.)|''|\"\"", re.DOTALL)
 _ESCAPES = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a", "%": "\\%", "_": "\\_"}
 _SAME_AS = {"||": "OR", "!=": "<>"}  # `&&` is not AND: BETWEEN does not take it
@@ -260,6 +261,8 @@ class _Lexer:
                     RefusalCode.MULTIPLE_STATEMENTS, "Only one statement can run in a call; leave out what follows `;`."
                 )
         elif text == "?":
+            if _NAME_CHARACTER.match(self.sql, end):
+                refuse(RefusalCode.PARAMS, "A word stands close behind `?`; put a blank between them.")
             self._add(Kind.PARAM, "?", str(self.params), start, end)
             self.params += 1
         else:

@@ -13,7 +13,7 @@ from harness.tools.query_mysql.operands import Meaning
 from harness.tools.query_mysql.policy import AllowedTable, Policy
 from harness.tools.query_mysql.refusal import RefusalCode, StatementRefusedError, quoted, refuse
 from harness.tools.query_mysql.scope import ColumnUse, Scope, ScopeTable, SelectItem
-from harness.tools.query_mysql.walk import only, unsupported
+from harness.tools.query_mysql.walk import only, some, unsupported
 
 MAX_LIMIT = (1 << 64) - 1
 MAX_ALIAS_CHARS = 256
@@ -226,7 +226,7 @@ class StatementProver(ExpressionProver):
             refuse(RefusalCode.TOO_COMPLEX, f"More than {MAX_COLUMNS} columns are asked for; name those that you need.")
         texts: list[str] = []
         items: list[SelectItem] = []
-        for node in tree.expressions:
+        for node in some(tree.expressions, "SELECT"):
             if items:
                 self.take(",")
             text, item = self._select_item(node)
@@ -275,7 +275,7 @@ class StatementProver(ExpressionProver):
         self.take("BY")
         self._enter("GROUP BY", lambda parts: self.scope.in_expression(parts, "GROUP BY"), aggregates=False)
         texts: list[str] = []
-        for item in node.expressions:
+        for item in some(node.expressions, "GROUP BY"):
             if texts:
                 self.take(",")
             texts.append(self._standing_alone(item, self.scope.group_name))

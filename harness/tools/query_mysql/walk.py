@@ -70,6 +70,13 @@ def only(node: exp.Expr, known: frozenset[str]) -> None:
             )
 
 
+def some(nodes: list[exp.Expr], behind: str) -> list[exp.Expr]:
+    """The nodes. Refuse none at all, which sqlglot takes and MariaDB does not."""
+    if not nodes:
+        refuse(RefusalCode.SYNTAX, f"Nothing stands behind `{behind}`; name at least one column or value.")
+    return nodes
+
+
 def unsupported(node: object, near: str) -> NoReturn:
     """Refuse a node that the subset does not have."""
     for kinds, code, message in _REASONS:
